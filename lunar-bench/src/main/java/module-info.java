@@ -1,4 +1,4 @@
-/** Benchmarks: Lunar beside other programs, and its hot code by itself. */
+/** Benchmarks: comparisons of Lunar with other programs, and microbenchmarks. */
 module lunar.bench {
     requires commons; // org.jscsi:commons
     requires commons.logging; // jSCSI's

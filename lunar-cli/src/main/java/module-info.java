@@ -1,4 +1,4 @@
-/** The {@code lunar} command; the only place that reads config files. */
+/** The {@code lunar} command; the only module that reads config files. */
 module lunar.cli {
     requires lunar.block;
     requires lunar.filter;

@@ -1,4 +1,4 @@
-/** A read-only look at the file systems on a block device: ext2, ext3, ext4 and FAT, behind MBR and GPT partitions. */
+/** Read-only access to file systems on a block device: ext2, ext3, ext4 and FAT, behind MBR and GPT partitions. */
 module lunar.fs {
     requires transitive lunar.block;
     requires static org.jspecify;

@@ -1,4 +1,4 @@
-/** iSCSI as RFC 7143 has it, without sockets, clocks and threads: both ends, the simulation and iSER share it. */
+/** The iSCSI protocol (RFC 7143) without sockets, clocks and threads, shared by both ends, the simulation and iSER. */
 module lunar.iscsi {
     requires transitive lunar.scsi;
     requires static org.jspecify;

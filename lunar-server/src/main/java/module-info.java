@@ -1,4 +1,4 @@
-/** An iSCSI server to embed: a plan of targets and devices, put to work and changed while it runs. */
+/** An embeddable iSCSI server, configured by a plan of targets and devices that can be changed at run time. */
 module lunar.server {
     requires transitive lunar.block;
     requires transitive lunar.iscsi;

@@ -26,7 +26,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code lunar info}: what a device is and can do. */
-@Command(name = "info", description = "Tell size, block size, identity and abilities of a device.",
+@Command(name = "info",
+        description = "Show size, block size, identity and capabilities of a device.",
         footer = {
                 "", "Examples:", "  lunar info 'file:disk.img?size=1GiB'",
                 "  lunar info iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 --json"})

@@ -11,7 +11,8 @@ import picocli.CommandLine.Spec;
 
 /** {@code lunar key} alone: lists its commands. */
 @Command(name = "key", mixinStandardHelpOptions = true, versionProvider = Version.class,
-        synopsisSubcommandLabel = "COMMAND", description = "Keys of encrypted devices.", footer = {
+        synopsisSubcommandLabel = "COMMAND", description = "Manage keys of encrypted devices.",
+        footer = {
                 "", "Example:", "  lunar key create disk.key",
                 "  lunar serve 'encrypt=disk.key:file:disk.img?size=10GiB'"})
 final class KeyCommand implements Runnable {
@@ -28,6 +29,6 @@ final class KeyCommand implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-                "a command is missing; 'lunar key --help' lists them");
+                "missing command; 'lunar key --help' lists the commands");
     }
 }

@@ -10,8 +10,8 @@ import picocli.CommandLine.Parameters;
 
 /** {@code lunar key create}: a new random key in a new file. */
 @Command(name = "create",
-        description = "Create a file with a new random key for encrypt=FILE:. A file that exists is"
-                + " not written over.",
+        description = "Create a file with a new random key for encrypt=FILE:. An existing file is"
+                + " not overwritten.",
         footer = {"", "Example:", "  lunar key create disk.key"})
 final class KeyCreateCommand extends DeviceCommand {
     @Parameters(paramLabel = "FILE", description = "The file.")
@@ -23,7 +23,7 @@ final class KeyCreateCommand extends DeviceCommand {
     protected int execute() throws Exception {
         new KeyFile(file).create();
         console().out().println("created key " + file
-                + "; keep a copy elsewhere: what is encrypted with it cannot be read without");
+                + "; keep a copy elsewhere: data encrypted with it cannot be read without it");
         return 0;
     }
 }

@@ -9,8 +9,8 @@ import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.spi.ContextAwareBase;
 
 /**
- * Sets up the log: standard error, one line for an event; stack traces at debug level only, which {@code --verbose}
- * switches on. In code and not in XML because that starts faster.
+ * Configures logging: standard error, one line per event; stack traces at debug level only, which {@code --verbose}
+ * enables. In code rather than XML, because that starts faster.
  */
 public final class LogConfigurator extends ContextAwareBase implements Configurator {
     private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %logger{0}: %replace(%msg){'\\s*[\\r\\n]+\\s*', '; '}%n%nopex";

@@ -7,16 +7,16 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** {@code lunar} alone: says what there is. */
+/** The {@code lunar} command, which lists its subcommands. */
 @Command(name = "lunar", mixinStandardHelpOptions = true, versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        description = "Block storage over the network: serve devices, look at them and the files on "
-                + "them, copy them, measure them.",
+        description = "Block storage over the network: serve devices, browse the files on "
+                + "them, copy and measure them.",
         footer = {
                 "",
                 "A device is written as a URI:",
                 "  ram:1GiB                       memory",
-                "  file:disk.img?size=1GiB        a sparse file, created where a size is given; "
+                "  file:disk.img?size=1GiB        a sparse file, created if a size is given; "
                         + "io=buffered|sendfile|mapped|direct|sync",
                 "  disk:/dev/sdb                  a whole disk",
                 "  encrypt=disk.key:file:disk.img  any of these, encrypted with a key of 'lunar key create'",
@@ -29,7 +29,7 @@ import picocli.CommandLine.Model.CommandSpec;
                 "Example:",
                 "  lunar serve ram:1GiB & lunar info iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0",
                 "",
-                "'lunar COMMAND --help' tells more, with an example."})
+                "'lunar COMMAND --help' describes a command, with an example."})
 final class LunarCommand implements Runnable {
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -37,6 +37,6 @@ final class LunarCommand implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-                "a command is missing; 'lunar --help' lists them");
+                "missing command; 'lunar --help' lists the commands");
     }
 }

@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 
 /**
- * {@code lunar warm-up}: uses what the other commands use, so that the JVM that trains the ahead-of-time cache (JEP
- * 514) sees their classes. Touches nothing but memory and the loopback, and prints nothing.
+ * {@code lunar warm-up}: exercises the classes of the other commands, so that the JVM that trains the ahead-of-time
+ * cache (JEP 514) loads them. Uses only memory and the loopback, and prints nothing.
  */
 @Command(name = "warm-up", hidden = true, description = "Train the ahead-of-time cache.")
 final class WarmUpCommand extends DeviceCommand {
@@ -58,7 +58,7 @@ final class WarmUpCommand extends DeviceCommand {
                 StandardCharsets.UTF_8));
     }
 
-    /** Where the server has come up, or nothing if it did not. */
+    /** Returns the portal of the server, or an empty string if it did not start. */
     private static String portal(ByteArrayOutputStream said) throws InterruptedException {
         for (long waitedMs = 0; waitedMs < START_MS; waitedMs += POLL_MS) {
             Matcher matcher = PORTAL.matcher(said.toString(StandardCharsets.UTF_8));

@@ -83,14 +83,14 @@ class BenchTest {
     }
 
     @Test
-    void shouldSayThatRequestsDoNotFit() {
+    void shouldReportThatRequestsDoNotFit() {
         CommandRun.of("bench", "ram:1MiB?block-size=4k", "--rw", "read", "--bs", "512").fails(1,
                 "--bs 512", "4096");
         CommandRun.of("bench", "ram:1MiB", "--rw", "read", "--bs", "2MiB").fails(1, "--bs");
     }
 
     @Test
-    void shouldTellAFailureOfTheDevice() {
+    void shouldReportAFailureOfTheDevice() {
         CommandRun.of(("bench fault=1,op=read:ram:1MiB --rw randread" + SHORT).split(" ")).fails(1,
                 "READ");
     }

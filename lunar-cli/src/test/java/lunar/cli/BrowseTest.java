@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** {@code lunar browse} over an image that mke2fs makes, asked by a client that knows nothing of it. */
+/** Tests {@code lunar browse} over an image that mke2fs makes, with an ordinary HTTP client. */
 class BrowseTest {
     private static final int LARGE = 3_000_000;
     private static final String HOSTILE = "<img src=x onerror=alert(1)>&\"'";
@@ -146,7 +146,7 @@ class BrowseTest {
     }
 
     @Test
-    void shouldSendFilesWithoutLettingThemRun() throws Exception {
+    void shouldServeFilesWithoutExecutingThem() throws Exception {
         Map<String, String> types = new TreeMap<>(Map.of("page.html", "text/html", "README",
                 "text/plain; charset=utf-8", "blob", "application/octet-stream", "empty.txt",
                 "text/plain; charset=utf-8", "large.bin", "application/octet-stream"));
@@ -192,7 +192,7 @@ class BrowseTest {
     }
 
     @Test
-    void shouldTellWhatHasNotChanged() throws Exception {
+    void shouldReportWhatHasNotChanged() throws Exception {
         HttpAnswer file = send("HEAD", "0/large.bin");
         assertThat(file.body()).isEmpty();
         assertThat(file.header("Content-Length")).isEqualTo("3000000");
@@ -260,7 +260,7 @@ class BrowseTest {
     }
 
     @Test
-    void shouldRefuseOtherMethodsAndOtherHosts() throws Exception {
+    void shouldRejectOtherMethodsAndOtherHosts() throws Exception {
         HttpAnswer post = send("POST", "0/");
         assertThat(post.status()).isEqualTo(405);
         assertThat(post.header("Allow")).isEqualTo("GET, HEAD");
@@ -302,8 +302,8 @@ class BrowseTest {
     }
 
     @Test
-    void shouldSayInOneLineWhatIsWrong() throws IOException {
-        CommandRun.of("browse", "ram:1MiB").fails(1, "no files can be shown of ram:1MiB",
+    void shouldReportErrorInOneLine() throws IOException {
+        CommandRun.of("browse", "ram:1MiB").fails(1, "cannot show the files of ram:1MiB",
                 "no ext2, ext3, ext4 or FAT");
         CommandRun.of("browse", "file:" + folder.resolve("none")).fails(1, "does not exist");
         CommandRun.of("browse", "encrypt=" + folder.resolve("key") + ":file:" + copy).fails(1,

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A command that was run in this process, and what it said. */
+/** Result of a command that ran in this process, and its output. */
 record CommandRun(int status, String out, String err) {
 
     static CommandRun of(String... args) {
@@ -35,7 +35,7 @@ record CommandRun(int status, String out, String err) {
         return this;
     }
 
-    /** One line on the error stream, with these words, and the status; nothing on the other. */
+    /** Asserts one line on standard error with these words, the exit status, and nothing on standard output. */
     void fails(int expected, String... words) {
         assertThat(err).as("status " + status + ", out: " + out).startsWith("lunar: ")
                 .contains(words).endsWith("\n").doesNotContain("Exception");

@@ -103,7 +103,7 @@ class ConfigFileTest {
         ConfigFile config = ConfigFile.read(
                 file("""
                         portals = ["127.0.0.1"]
-                        discovery-chap = "who:@secret"
+                        discovery-chap = "host:@secret"
                         announce-resets = false
                         [limits]
                         sessions = 100
@@ -153,7 +153,7 @@ class ConfigFileTest {
                 .isEqualTo(new ServerPlan.Limits(new SessionLimits(100, 0xffff, 2, 50, 3, 0), 300,
                         90, 1,
                         LoopOptions.of(3).withPolling(Polling.of(Duration.ofNanos(50_000)))));
-        assertThat(config.discoveryChap()).contains("who:@secret");
+        assertThat(config.discoveryChap()).contains("host:@secret");
         assertThat(config.announceResets()).isFalse();
         Optional<TargetAddress> none = Optional.empty();
         assertThat(config.portals()).containsExactly(
@@ -192,10 +192,10 @@ class ConfigFileTest {
                     portals = [1]                                | 'portals' must be a list
                     portals = ['a:b:c']                          | HOST:PORT
                     luns = 'ram:1MiB'                            | 'luns' must be a list
-                    luns = [1]                                   | 'luns' must be a list of texts
-                    luns = ['ram:1MiB', {lun = 0, uri = 'ram:'}] | LUN 0 is given twice
+                    luns = [1]                                   | 'luns' must be a list of strings
+                    luns = ['ram:1MiB', {lun = 0, uri = 'ram:'}] | LUN 0 is configured twice
                     luns = [{lun = -1, uri = 'ram:1MiB'}]        | 'lun' must be a number from 0 to 16383
-                    portals = ['[::1]', '[::1]:3260']            | portal [::1]:3260 is given twice
+                    portals = ['[::1]', '[::1]:3260']            | portal [::1]:3260 is configured twice
                     portals = [{advertise = 'a:1'}]              | a portal has no 'listen'
                     portals = [{listen = '::1', to = 'a:1'}]     | unknown key 'to' of a portal
                     portal-group = [{portals = ['::1']}]         | a portal group has no 'tag'
@@ -212,11 +212,11 @@ class ConfigFileTest {
                     luns = [{removable = true}]                  | a LUN has no 'uri'
                     luns = [{uri = 'ram:1MiB', color = 1}]       | unknown key 'color' of a LUN
                     iqn = 'iqn.2026-11.org.example:x'            | needs 'luns'
-                    chap = 3                                     | 'chap' must be a text
+                    chap = 3                                     | 'chap' must be a string
                     chap-algorithms = 'md5'                      | 'chap-algorithms' must be a list
-                    chap-algorithms = []                         | 'chap-algorithms': '' is no CHAP algorithm
-                    chap-algorithms = ['sha2']                   | 'sha2' is no CHAP algorithm; there are md5, sha-1, sha-256, sha3-256
-                    chap-algorithms = [{md5 = true}]             | 'chap-algorithms' must be a list of texts
+                    chap-algorithms = []                         | 'chap-algorithms': '' is not a CHAP algorithm
+                    chap-algorithms = ['sha2']                   | 'sha2' is not a CHAP algorithm; supported: md5, sha-1, sha-256, sha3-256
+                    chap-algorithms = [{md5 = true}]             | 'chap-algorithms' must be a list of strings
                     target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], chap-algorithms = ['md5', 'md5']}] | target iqn.2026-11.a:b: 'chap-algorithms': CHAP algorithm md5 is named twice
                     allow-anonymous = 'yes'                      | true or false
                     data-digest = 'maybe'                        | none, allow, prefer, require
@@ -233,9 +233,9 @@ class ConfigFileTest {
                     target = [{iqn = 'iqn.2026-11.a:b', moved = 'a:1', removed = true}] | only one of
                     target = [{iqn = 'iqn.2026-11.a:b', moved = {permanent = true}}] | 'moved' has no 'to'
                     target = [{iqn = 'iqn.2026-11.a:b', moved = 'a:0'}] | has port 0
-                    target = [{iqn = 'iqn.2026-11.a:b', removed = true}, {iqn = 'iqn.2026-11.a:b', removed = true}] | given twice
+                    target = [{iqn = 'iqn.2026-11.a:b', removed = true}, {iqn = 'iqn.2026-11.a:b', removed = true}] | configured twice
                     target = [{iqn = 'iqn.2026-11.a:b', removed = true, initiator = [{chap = 'a'}]}] | an initiator has no 'name'
-                    target = [{iqn = 'iqn.2026-11.a:b', removed = true, initiator = [{name = 'a'}, {name = 'A'}]}] | initiator A is given twice
+                    target = [{iqn = 'iqn.2026-11.a:b', removed = true, initiator = [{name = 'a'}, {name = 'A'}]}] | initiator A is configured twice
                     target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], initiator = [{name = '*', luns = [1]}]}] | initiator *: 'luns' names LUN 1
                     target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], initiator = [{name = '*', luns = {x = 0}}]}] | which is not a number
                     target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], initiator = [{name = '*', luns = [0, 0]}]}] | different numbers
@@ -251,7 +251,7 @@ class ConfigFileTest {
     }
 
     @Test
-    void shouldSayThatThereIsNoSuchFile() {
+    void shouldReportMissingFile() {
         CommandRun.of("serve", "--config", folder.resolve("nothing.toml").toString()).fails(1,
                 "nothing.toml", "does not exist");
         CommandRun.of("serve", "--config", folder.toString()).fails(1, "cannot be read");
@@ -278,7 +278,7 @@ class ConfigFileTest {
     }
 
     @Test
-    void shouldRefuseMutualChapAlone() throws Exception {
+    void shouldRejectMutualChapAlone() throws Exception {
         Path file = file("luns = ['ram:1MiB']\nportals = ['127.0.0.1:0']\nmutual-chap = 'a:@b'\n");
         CommandRun.of("serve", "--config", file.toString()).fails(1, "mutual-chap without chap");
     }

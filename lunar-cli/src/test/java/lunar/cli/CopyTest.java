@@ -55,7 +55,8 @@ class CopyTest {
             for (int lun = 0; lun < 2; lun++) {
                 run("copy " + image("noise.img", 5 << 20, seed + 1) + " " + serving.uri(lun));
                 assertThat(run("copy " + source + " " + serving.uri(lun) + " --verify " + options)
-                        .out()).contains("copied 5246976 bytes", "MB/s", "verified", "all equal");
+                        .out())
+                        .contains("copied 5246976 bytes", "MB/s", "verified", "no differences");
                 run("copy " + serving.uri(lun) + " " + back + " --verify " + options);
                 byte[] expected = Files.readAllBytes(source);
                 assertThat(java.util.Arrays.copyOf(Files.readAllBytes(back), expected.length))
@@ -70,7 +71,7 @@ class CopyTest {
     }
 
     @Test
-    void shouldZeroWhatWasThereBefore() throws Exception {
+    void shouldZeroOldContent() throws Exception {
         Path noise = folder.resolve("noise.img");
         byte[] bytes = new byte[4 << 20];
         new Random(1).nextBytes(bytes);
@@ -98,7 +99,7 @@ class CopyTest {
     }
 
     @Test
-    void shouldRefuseASmallerDestinationBeforeItWrites() throws Exception {
+    void shouldRejectASmallerDestinationBeforeItWrites() throws Exception {
         Path source = image("source.img", 2 << 20, 7);
         Path small = Files.write(folder.resolve("small.img"), new byte[1 << 20]);
         CommandRun.of("copy", source.toString(), small.toString()).fails(1, "less than",
@@ -107,7 +108,7 @@ class CopyTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoWholeNumberOfBlocks() throws Exception {
+    void shouldRejectPartialBlocks() throws Exception {
         Path source = image("source.img", (1 << 20) + 512, 7);
         CommandRun.of("copy", source.toString(), "ram:2MiB?block-size=4k").fails(1, "4096");
         Path odd = Files.write(folder.resolve("odd.img"), new byte[1000]);
@@ -115,7 +116,7 @@ class CopyTest {
     }
 
     @Test
-    void shouldRefuseToCopyAFileToItself() throws Exception {
+    void shouldRejectToCopyAFileToItself() throws Exception {
         Path source = image("source.img", 1 << 20, 7);
         CommandRun.of("copy", source.toString(), "file:" + source).fails(1, "both");
     }
@@ -140,7 +141,7 @@ class CopyTest {
     }
 
     @Test
-    void shouldTellAFailureOfTheSource() throws Exception {
+    void shouldReportAFailureOfTheSource() throws Exception {
         Path copy = folder.resolve("copy.img");
         CommandRun.of("copy", "--no-sparse", "fault=1,op=read:ram:4MiB", copy.toString()).fails(1,
                 "READ");

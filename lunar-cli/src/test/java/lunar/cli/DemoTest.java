@@ -25,7 +25,7 @@ class DemoTest {
     }
 
     @Test
-    void shouldWarmUpInSilence() {
+    void shouldWarmUpWithoutOutput() {
         CommandRun run = CommandRun.of("warm-up").succeeds();
         assertThat(run.out()).isEmpty();
         assertThat(run.err()).isEmpty();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Devices that cannot be opened or do not take what they are given: one line, status 1. */
+/** Tests devices that cannot be opened or reject a request: one line of output, exit status 1. */
 class DeviceErrorsTest {
     @TempDir
     Path folder;
@@ -29,17 +29,17 @@ class DeviceErrorsTest {
             iscsi://                 | iscsi://host/iqn
             iscsi://host/disk/0      | target name
             iscsi://host/iqn.2026-11.org.example:d      | no LUN
-            iscsi://host/iqn.2026-11.org.example:d/x    | number of a LUN
+            iscsi://host/iqn.2026-11.org.example:d/x    | as the LUN, which must be a number
             iscsi://host:0/iqn.2026-11.org.example:d/0  | port 0
             """)
-    void shouldSayWhatIsWrongWithAUri(String uri, String words) {
+    void shouldReportErrorsInAUri(String uri, String words) {
         CommandRun.of("info", uri).fails(1, words);
         CommandRun.of("bench", uri, "--rw", "read").fails(1, words);
         CommandRun.of("serve", uri, "--portal", "127.0.0.1:0").fails(1, words);
     }
 
     @Test
-    void shouldSayThatAFileDoesNotExist() {
+    void shouldReportThatAFileDoesNotExist() {
         String file = folder.resolve("nothing.img").toString();
         CommandRun.of("info", "file:" + file).fails(1, file, "does not exist", "?size=");
         CommandRun.of("copy", file, "ram:1MiB").fails(1, file, "does not exist");
@@ -47,20 +47,20 @@ class DeviceErrorsTest {
     }
 
     @Test
-    void shouldSayThatADirectoryIsNoFile() {
+    void shouldReportThatADirectoryIsNotAFile() {
         CommandRun.of("info", "file:" + folder).fails(1, folder.toString(), "is a directory");
         CommandRun.of("copy", "ram:1MiB", folder.toString()).fails(1, "is a directory");
     }
 
     @Test
-    void shouldSayThatAHostIsNotKnown() {
+    void shouldReportAnUnknownHost() {
         CommandRun.of("discover", "nowhere.invalid").fails(1, "nowhere.invalid");
         CommandRun.of("info", "iscsi://nowhere.invalid/iqn.2026-11.org.example:d/0").fails(1,
                 "nowhere.invalid");
     }
 
     @Test
-    void shouldSayThatNobodyListens() throws Exception {
+    void shouldReportThatNothingListens() throws Exception {
         String portal;
         try (var serving = new CommandRun.Serving(1, "serve", "ram:1MiB", "--portal",
                 "127.0.0.1:0")) {
@@ -80,7 +80,7 @@ class DeviceErrorsTest {
     }
 
     @Test
-    void shouldSayThatAFileMayNotBeWritten() throws Exception {
+    void shouldReportThatAFileIsNotWritable() throws Exception {
         Path mount = mounted();
         try {
             Path file = Files.write(mount.resolve("disk.img"), new byte[8192]);
@@ -93,13 +93,13 @@ class DeviceErrorsTest {
     }
 
     @Test
-    void shouldSayThatTheDiskIsFullAndLeaveNoHalfCopy() throws Exception {
+    void shouldReportAFullDiskAndLeaveNoPartialCopy() throws Exception {
         Path source = Files.write(folder.resolve("source.img"), filled(2 << 20));
         Path mount = mounted();
         try {
             Path copy = mount.resolve("copy.img");
             CommandRun.of("copy", source.toString(), copy.toString()).fails(1, "no space left",
-                    "make room");
+                    "free some space");
             assertThat(copy).doesNotExist();
         } finally {
             execute("umount", mount.toString());

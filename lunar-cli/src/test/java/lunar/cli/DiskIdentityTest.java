@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Hosts see one disk for each image, and an image is never taken for another, whatever its path. */
+/** Tests that each image is one disk to hosts, and that images are never confused, whatever their paths. */
 class DiskIdentityTest {
     private static final long KEY = 0x1122334455667788L;
     private static final byte[] READ_KEYS = HexFormat.of().parseHex("5e00000000000000ff00");
@@ -51,7 +51,7 @@ class DiskIdentityTest {
                         "$1-$2-$3-$4-$5");
     }
 
-    /** What a server on these devices says of LUN 0. */
+    /** Returns the identity of LUN 0 of a server on these devices. */
     private String served(String... args) throws Exception {
         var server = new ServingProcess(folder, args);
         try {
@@ -103,7 +103,7 @@ class DiskIdentityTest {
     }
 
     @Test
-    void shouldFollowAnImageAndNotItsCopies() throws Exception {
+    void shouldIdentifyAnImageButNotItsCopies() throws Exception {
         String original = served(at("?size=1MiB", "state"));
         Path copy = folder.resolve("copy.img");
         cp("-a", image.toString(), copy.toString());
@@ -122,7 +122,7 @@ class DiskIdentityTest {
         Files.write(image, new byte[1 << 20]);
         String uri = "file:" + image + "?read-only=true";
         CommandRun.of("serve", uri, "cache=1MiB:" + uri, "--portal", "127.0.0.1:0").fails(1,
-                "in use by this process already");
+                "already in use by this process");
     }
 
     @Test
@@ -143,7 +143,8 @@ class DiskIdentityTest {
         try (var initiator = Initiator.create("iqn.2026-11.org.lunar:two");
                 Session session = initiator.login(second.uri())) {
             assertThat(keys(session)).isEmpty();
-            assertThat(second.err()).contains("another disk than the one", "?identity=" + before);
+            assertThat(second.err()).contains("a different disk than the one",
+                    "?identity=" + before);
         } finally {
             second.kill();
         }
@@ -198,7 +199,7 @@ class DiskIdentityTest {
     }
 
     @Test
-    void shouldKeepWhatHostsKnewFromAnEarlierVersion() throws Exception {
+    void shouldKeepIdentityOfEarlierVersion() throws Exception {
         Files.write(image, new byte[1 << 20]);
         String known = Identity.uuidOf("file:" + image.toRealPath()).toString();
         Files.createDirectories(folder.resolve("state").resolve(known));
@@ -217,7 +218,7 @@ class DiskIdentityTest {
     }
 
     @Test
-    void shouldBeAnotherDiskInMemoryAtEachStart() throws Exception {
+    void shouldHaveANewIdentityInMemoryAtEachStart() throws Exception {
         String[] args = {"ram:1MiB", "--portal", "127.0.0.1:0", "--state",
                 folder.resolve("state").toString()};
         assertThat(served(args)).isNotEqualTo(served(args));

@@ -28,7 +28,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each example in {@code config/} is what it says: a server starts from it. */
+/**
+ * Tests that a server starts from each example in {@code config/}, with the configuration that the example describes.
+ */
 class ExampleConfigTest {
     /** Where the examples listen; documentation addresses (RFC 5737) that no machine has. */
     private static final Pattern LISTEN = Pattern
@@ -88,7 +90,7 @@ class ExampleConfigTest {
     }
 
     @Test
-    void shouldGiveTheHostsOfTheSharedExampleTheirDisks() throws Exception {
+    void shouldServeTheDisksOfTheSharedExample() throws Exception {
         try (StorageServer running = serve(EXAMPLES.resolve("shared.toml"))) {
             String url = Portal.text(running.portals().getFirst())
                     + "/iqn.2026-11.org.example:boot?secret-file=" + folder.resolve("boot.secret");

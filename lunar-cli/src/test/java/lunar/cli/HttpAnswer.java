@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 
-/** What an HTTP server answers; redirections are not followed. */
+/** Response of an HTTP server; redirections are not followed. */
 record HttpAnswer(int status, Map<String, List<String>> headers, byte[] body) {
     private static final int TIMEOUT_MS = 30_000;
 

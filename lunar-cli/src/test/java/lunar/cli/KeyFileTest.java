@@ -10,7 +10,7 @@ import lunar.cli.CommandRun.Serving;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** No key is invented over data, and a wrong one is refused. */
+/** Tests that no key is created over existing data, and that a wrong key is rejected. */
 class KeyFileTest {
     @TempDir
     Path folder;
@@ -35,24 +35,24 @@ class KeyFileTest {
         assertThat(made.strip()).hasSize(128);
         Files.move(folder.resolve("key"), folder.resolve("elsewhere"));
         assertThat(ServingProcess.refused(uri("key,create-key=yes", ""), "--portal",
-                "127.0.0.1:0")).contains("is encrypted already");
+                "127.0.0.1:0")).contains("is already encrypted");
         assertThat(folder.resolve("key")).doesNotExist();
     }
 
     @Test
-    void shouldCreateAKeyForItsOwnerOnlyAndNeverTwice() throws Exception {
+    void shouldCreateAKeyReadableByItsOwnerOnlyAndNeverOverwriteIt() throws Exception {
         assertThat(create("key").succeeds().out()).contains("keep a copy");
         Path key = folder.resolve("key");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(key)))
                 .isEqualTo("rw-------");
         String made = Files.readString(key);
-        create("key").fails(1, "exists already");
+        create("key").fails(1, "already exists");
         assertThat(Files.readString(key)).isEqualTo(made);
         CommandRun.of("info", uri("key", "?size=1MiB")).succeeds();
     }
 
     @Test
-    void shouldRefuseAWrongKey() {
+    void shouldRejectAWrongKey() {
         create("right").succeeds();
         create("wrong").succeeds();
         CommandRun.of("info", uri("right", "?size=1MiB")).succeeds();
@@ -63,7 +63,7 @@ class KeyFileTest {
     }
 
     @Test
-    void shouldRefuseAWrongKeyOfADeviceWithoutLabels() throws Exception {
+    void shouldRejectAWrongKeyOfADeviceWithoutLabels() throws Exception {
         create("right").succeeds();
         create("wrong").succeeds();
         Path array = Files.createFile(folder.resolve("array.img"));
@@ -80,7 +80,7 @@ class KeyFileTest {
     }
 
     @Test
-    void shouldRefuseAKeyThatOthersCanRead() throws Exception {
+    void shouldRejectAKeyThatOthersCanRead() throws Exception {
         create("key").succeeds();
         for (String mode : new String[]{"rw-r-----", "rw-r--r--", "rw--w----"}) {
             Files.setPosixFilePermissions(folder.resolve("key"),
@@ -91,7 +91,7 @@ class KeyFileTest {
     }
 
     @Test
-    void shouldRefuseSecretsThatOthersCanWriteAndTellOfThoseTheyCanRead() throws Exception {
+    void shouldRejectSecretsThatOthersCanWriteAndReportThoseTheyCanRead() throws Exception {
         Path secret = Files.writeString(folder.resolve("secret"), "a secret of some length");
         String[] serve = {"serve", "ram:1MiB", "--portal", "127.0.0.1:0", "--chap",
                 "me:@" + secret};
@@ -107,7 +107,7 @@ class KeyFileTest {
     }
 
     @Test
-    void shouldRefuseAKeyOfAnotherUser() throws Exception {
+    void shouldRejectAKeyOfAnotherUser() throws Exception {
         assumeTrue(Files.getAttribute(folder, "unix:uid").equals(0),
                 "only root can give files away");
         create("key").succeeds();

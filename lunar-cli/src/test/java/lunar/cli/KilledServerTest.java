@@ -27,7 +27,7 @@ import lunar.scsi.reservation.ReserveOutParameters;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code lunar serve} as a process of its own, which is killed where it stands. */
+/** Tests a {@code lunar serve} process that is killed at any moment. */
 class KilledServerTest {
     private static final long KEY = 0x1122334455667788L;
     private static final byte[] READ_KEYS = hex("5e 00 00 00 00 00 00 00 ff 00");
@@ -121,7 +121,7 @@ class KilledServerTest {
     }
 
     @Test
-    void shouldGoOnWithSanitizeThatWasInterrupted() throws Exception {
+    void shouldContinueWithSanitizeThatWasInterrupted() throws Exception {
         try (var server = new Killed("32MiB")) {
             assertThat(server.sense(READY)).as("the unit attention of a new nexus")
                     .isEqualTo(0x06_29_00);
@@ -135,7 +135,8 @@ class KilledServerTest {
             while (server.sense(READY) != 0) {
                 LockSupport.parkNanos(10_000_000);
             }
-            assertThat(Files.readString(folder.resolve("err.txt"))).contains("begins anew");
+            assertThat(Files.readString(folder.resolve("err.txt")))
+                    .contains("restarting an interrupted erasure");
         }
         byte[] content = Files.readAllBytes(disk);
         byte[] expected = new byte[32 << 20];

@@ -20,7 +20,7 @@ import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code lunar serve raid5:vol} as a process of its own, which is killed where it stands, or told to end. */
+/** Tests a {@code lunar serve raid5:vol} process that is killed at any moment, or terminated. */
 class KilledVolumeTest {
     private static final int BLOCK = 512;
     private static final int PIECE = 96 << 10;
@@ -59,7 +59,7 @@ class KilledVolumeTest {
     private CommandRun raid(String... words) { return new RaidFolder(folder).raid(words); }
 
     @Test
-    void shouldHaveWhatWasAcknowledgedOverIscsi() throws Exception {
+    void shouldKeepWritesAcknowledgedOverIscsi() throws Exception {
         var create = new ArrayList<>(List.of("create", "raid5:vol", "--chunk", "16k"));
         for (String name : List.of("a", "b", "c", "d")) {
             create.add("file:" + folder.resolve(name) + "?size=16MiB");
@@ -82,7 +82,7 @@ class KilledVolumeTest {
         }
         assertThat(raid("replace", "raid5:vol", "2", "file:" + folder.resolve("new")
                 + "?size=16MiB").succeeds().out()).contains("raid5:vol is clean");
-        assertThat(raid("scrub", "raid5:vol").succeeds().out()).contains("nothing wrong");
+        assertThat(raid("scrub", "raid5:vol").succeeds().out()).contains("no differences");
         try (var gateway = new Gateway()) {
             check(gateway.lun, content);
             assertThat(raid("status", "raid5:vol").succeeds().out())
@@ -92,7 +92,7 @@ class KilledVolumeTest {
                 "  clean");
     }
 
-    /** The write that was under way may be there, block by block; the volume is stopped in order afterwards. */
+    /** The write that was in progress may be there, block by block; the volume is stopped in order afterwards. */
     private void settle(byte[] content) throws Exception {
         try (BlockDevice volume = new VolumeUris(Path.of(config()))
                 .open("raid5:vol?degraded=yes")) {
@@ -113,7 +113,7 @@ class KilledVolumeTest {
         }
     }
 
-    /** What the host was told is there: plain, FUA, zeroes and unmapped. */
+    /** Checks data that was acknowledged to the host: plain, FUA, zeroes and unmapped. */
     private void work(BlockDevice lun, byte[] content) throws Exception {
         assertThat(lun.capabilities()).contains(Capability.WRITE_ZEROES);
         try (Arena arena = Arena.ofConfined()) {

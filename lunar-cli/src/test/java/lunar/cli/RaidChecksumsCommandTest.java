@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** {@code lunar raid create --checksums}: whichever member has changed by itself, it is known, and mended. */
+/** Tests {@code lunar raid create --checksums}: silent corruption of any member is detected and repaired. */
 class RaidChecksumsCommandTest {
     /** Where a superblock says where the data begin: docs/raid-format.md, "Superblock". */
     private static final int DATA_AT = 128;
@@ -74,7 +74,7 @@ class RaidChecksumsCommandTest {
 
     @ParameterizedTest
     @CsvSource({"raid1:vol, 2", "raid5:vol, 3"})
-    void shouldMendTheSideThatIsWrong(String volume, int members) throws Exception {
+    void shouldRepairTheWrongCopy(String volume, int members) throws Exception {
         createAndFill(volume, members, "--checksums", "--chunk", "16k");
         assertThat(raid.status(volume).path("checksums").asBoolean(false)).isTrue();
         assertThat(raid.raid("status", volume).succeeds().out()).contains("  checksums  clean");
@@ -93,7 +93,7 @@ class RaidChecksumsCommandTest {
             }
             assertThat(Arrays.mismatch(data(slot), before)).as(what).isEqualTo(-1);
         }
-        assertThat(raid.raid("scrub", volume).succeeds().out()).contains("nothing wrong")
+        assertThat(raid.raid("scrub", volume).succeeds().out()).contains("no differences")
                 .doesNotContain("repaired");
         assertContent(volume);
     }
@@ -114,7 +114,7 @@ class RaidChecksumsCommandTest {
     }
 
     @Test
-    void shouldFailToReadWhatNobodyHas() throws Exception {
+    void shouldFailToReadUncachedBlocks() throws Exception {
         createAndFill("raid1:vol", 2, "--checksums");
         rot(0, 0);
         rot(1, 0);

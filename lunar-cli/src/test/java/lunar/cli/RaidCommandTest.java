@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** {@code lunar raid}: volumes of files, from creation to destruction, running and not. */
+/** Tests {@code lunar raid} with volumes on files, from creation to destruction, served and not. */
 class RaidCommandTest {
     private static final String SIZE = RaidFolder.SIZE;
 
@@ -99,7 +99,7 @@ class RaidCommandTest {
         assertThat(status.path("state").asString("")).isEqualTo("clean");
         assertThat(status.path("running").asBoolean(true)).isFalse();
         assertThat(states(status)).containsOnly("active").hasSize(4);
-        assertThat(raid("scrub", "raid5:vol").succeeds().out()).contains("nothing wrong");
+        assertThat(raid("scrub", "raid5:vol").succeeds().out()).contains("no differences");
         Files.write(folder.resolve("a"), new byte[4 << 20]); // wiped
         assertThat(
                 RaidFolder.json(raid("status", "raid5:vol", "--json")).path("state").asString(""))
@@ -115,7 +115,7 @@ class RaidCommandTest {
     }
 
     @Test
-    void shouldReplaceAMemberAndTellTheConfigFile() throws Exception {
+    void shouldReplaceAMemberAndReportTheConfigFile() throws Exception {
         create("raid6:vol", "--assume-clean");
         Files.delete(folder.resolve("b"));
         JsonNode status = RaidFolder
@@ -124,13 +124,13 @@ class RaidCommandTest {
         assertThat(status.path("slots").path(1).path("uri").asString("")).isEqualTo(file("new"));
         assertThat(Files.readString(config)).contains("\"" + file("new") + "\",")
                 .doesNotContain("\"" + file("b") + "\"");
-        assertThat(raid("scrub", "raid6:vol").succeeds().out()).contains("nothing wrong");
+        assertThat(raid("scrub", "raid6:vol").succeeds().out()).contains("no differences");
         assertThat(raid("status").succeeds().out()).contains("raid6:vol  RAID 6", "  clean",
                 "slot 1  active     " + file("new"), "not running");
     }
 
     @Test
-    void shouldActOnTheVolumeThatAServerRuns() throws Exception {
+    void shouldOperateOnVolumeOfRunningServer() throws Exception {
         create("raid5:vol", "--assume-clean", "--spare", file("s") + SIZE);
         byte[] data = noise(1 << 20);
         try (var serving = new CommandRun.Serving(1, "serve", "raid5:vol", "--config",
@@ -143,7 +143,7 @@ class RaidCommandTest {
             assertThat(status.path("traffic").path("writtenBytes").asLong(0))
                     .isEqualTo(data.length);
             CommandRun.of("info", "raid5:vol", "--config", config.toString()).fails(1,
-                    "runs already", "lunar raid stop raid5:vol");
+                    "is already running", "lunar raid stop raid5:vol");
             raid("destroy", "raid5:vol").fails(1, "runs in process", "--force");
             RaidFolder.json(raid("replace", "raid5:vol", file("c"), file("new") + SIZE, "--wait",
                     "--json"));
@@ -155,7 +155,7 @@ class RaidCommandTest {
             assertThat(rebuilt.out()).contains("raid5:vol is ");
             check(serving.uri(0), data);
             assertThat(raid("stop", "raid5:vol").succeeds().out()).contains("stopped raid5:vol");
-            assertThat(raid("stop", "raid5:vol").succeeds().out()).contains("does not run");
+            assertThat(raid("stop", "raid5:vol").succeeds().out()).contains("is not running");
             assertThat(serving.end()).isZero();
         }
         try (var serving = new CommandRun.Serving(1, "serve", "raid5:vol", "--config",
@@ -181,7 +181,7 @@ class RaidCommandTest {
         CommandRun pairMissing = raid("assemble", file("b"), file("a"));
         assertThat(pairMissing.status()).isEqualTo(1);
         assertThat(pairMissing.err()).contains("needs one of each pair").hasLineCount(1);
-        assertThat(raid("destroy", "raid10:vol").succeeds().out()).contains("4 devices are free");
+        assertThat(raid("destroy", "raid10:vol").succeeds().out()).contains("4 devices released");
         assertThat(Files.readString(config)).isBlank();
         raid("status", "raid10:vol").fails(1, "is not in the config file");
     }
@@ -224,7 +224,7 @@ class RaidCommandTest {
     }
 
     @Test
-    void shouldRefuseInOneLine() throws Exception {
+    void shouldRejectInOneLine() throws Exception {
         create("raid5:vol", "--assume-clean");
         raid("create", "raid5:vol", file("x") + SIZE, file("y") + SIZE, file("z") + SIZE).fails(1,
                 "has a volume 'vol' already");
@@ -233,18 +233,18 @@ class RaidCommandTest {
         raid("create", "raid5:other", file("x") + SIZE, file("y") + SIZE).fails(1,
                 "RAID 5 takes at least 3 members");
         raid("create", "raid1:other", file("x") + SIZE, file("x") + SIZE).fails(1, "named twice");
-        raid("create", "ram:1", file("x") + SIZE).fails(2, "is no name of a volume");
+        raid("create", "ram:1", file("x") + SIZE).fails(2, "is not a volume name");
         raid("replace", "raid5:vol", "1", file("nothing")).fails(1, "nothing");
         raid("fail", "raid6:vol", "1").fails(1, "raid5:vol");
-        raid("status", "raid5:nothing").fails(1, "there are raid5:vol");
-        raid("status", "ram:1MiB").fails(1, "is no volume");
+        raid("status", "raid5:nothing").fails(1, "configured: raid5:vol");
+        raid("status", "ram:1MiB").fails(1, "is not a volume");
         raid("status", "raid5:vol", "--watch").fails(2, "terminal");
-        raid("scrub", "raid0:x?member=ram:1").fails(1, "nothing to compare");
+        raid("scrub", "raid0:x?member=ram:1").fails(1, "no redundancy to compare");
         Files.delete(folder.resolve("a"));
         Files.delete(folder.resolve("b"));
         CommandRun.of("info", "raid5:vol", "--config", config.toString()).fails(1, "needs 3");
         assertThat(raid("status", "raid5:vol").succeeds().out()).contains("failed");
-        raid("destroy", "raid5:vol").fails(1, "not whole", "--force");
+        raid("destroy", "raid5:vol").fails(1, "is incomplete", "--force");
         raid("destroy", "raid5:vol", "--force").succeeds();
     }
 
@@ -254,7 +254,7 @@ class RaidCommandTest {
             "name = 'x'\nmembers = ['a']\nrebuild-rate = '1'",
             "name = 'x'\nmembers = ['a']\nstall-timeout = '1'",
             "name = 'x'\nmembers = ['a']\nuuid = '1'"})
-    void shouldTellWhatIsWrongInTheFile(String table) throws Exception {
+    void shouldReportWhatIsWrongInTheFile(String table) throws Exception {
         Files.writeString(config, "luns = ['ram:1MiB']\n[[volume]]\n" + table);
         raid("status").fails(1, "config file " + config);
         CommandRun.of("serve", "--config", config.toString()).fails(1, "config file " + config);

@@ -6,7 +6,7 @@ import java.util.List;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A folder with a config file and members in files beside it, and the commands on their volumes. */
+/** Folder with a config file and members in files beside it, and the commands on their volumes. */
 record RaidFolder(Path folder) {
     /** Of a member that is yet to be made. */
     static final String SIZE = "?size=4MiB";
@@ -41,7 +41,7 @@ record RaidFolder(Path folder) {
         return raid(args.toArray(String[]::new)).succeeds();
     }
 
-    /** What a command that was well has said in JSON. */
+    /** Returns the JSON output of a successful command. */
     static JsonNode json(CommandRun run) {
         return JsonMapper.builder().build().readTree(run.succeeds().out());
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** {@code lunar raid add|remove|fail|grow}, and that the config file names members as they are. */
+/** Tests {@code lunar raid add|remove|fail|grow}, and that the config file is updated with the members. */
 class RaidMembersCommandTest {
     private static final String SIZE = RaidFolder.SIZE;
     private static final long LOOK_MS = 20;
@@ -90,7 +90,7 @@ class RaidMembersCommandTest {
     }
 
     @Test
-    void shouldNameTheSpareThatSteppedInInTheConfigFile() throws Exception {
+    void shouldNameTheActivatedSpareInTheConfigFile() throws Exception {
         create("raid5:vol", 3, "--spare", file("s") + SIZE);
         assertThat(status("raid5:vol").path("spares").path(0).path("uuid").isString()).isTrue();
         byte[] data = noise(1 << 20);
@@ -115,7 +115,7 @@ class RaidMembersCommandTest {
     }
 
     @Test
-    void shouldAssembleFromAFileThatACrashLeftAsItWas() throws Exception {
+    void shouldAssembleFromFileAfterCrash() throws Exception {
         create("raid6:vol", 4, "--spare", file("s") + SIZE);
         String before = Files.readString(config);
         var process = new ServingProcess(folder, "raid6:vol", "--config", config.toString(),
@@ -132,13 +132,13 @@ class RaidMembersCommandTest {
                 file("m3"));
         assertThat(raid("rebuild", "raid6:vol").succeeds().out()).contains("is clean");
         assertThat(table().members()).containsExactly(file("s"), file("m1"), file("m2"),
-                file("m3")); // whoever runs it next puts it right
+                file("m3")); // the next run corrects it
         assertThat(table().spares()).isEmpty();
-        assertThat(raid("scrub", "raid6:vol").succeeds().out()).contains("nothing wrong");
+        assertThat(raid("scrub", "raid6:vol").succeeds().out()).contains("no differences");
     }
 
     @Test
-    void shouldAddAndRemoveSparesAndTakeMembersBack() throws Exception {
+    void shouldAddAndRemoveSparesAndReaddMembers() throws Exception {
         create("raid5:vol", 3);
         assertThat(raid("add", "raid5:vol", file("s") + SIZE).succeeds().out())
                 .contains(file("s") + " is a spare of raid5:vol");
@@ -163,7 +163,7 @@ class RaidMembersCommandTest {
         assertThat(rebuild.status()).isEqualTo(1);
         assertThat(rebuild.out()).contains("is degraded");
         assertThat(raid("add", "raid5:vol", file("m2")).succeeds().out())
-                .contains("slot 2 is back, and raid5:vol is clean");
+                .contains("slot 2 was re-added, and raid5:vol is clean");
     }
 
     @Test
@@ -192,11 +192,11 @@ class RaidMembersCommandTest {
     }
 
     @Test
-    void shouldGrowAMirrorAndSayWhatCannotGrow() throws Exception {
+    void shouldGrowAMirrorAndReportWhatCannotGrow() throws Exception {
         create("raid1:vol", 2);
         assertThat(raid("grow", "raid1:vol", file("m2") + SIZE).succeeds().out())
                 .contains("slot 2 of raid1:vol is " + file("m2"), "it is clean");
-        assertThat(raid("scrub", "raid1:vol").succeeds().out()).contains("nothing wrong");
+        assertThat(raid("scrub", "raid1:vol").succeeds().out()).contains("no differences");
         assertThat(table().members()).containsExactly(file("m0"), file("m1"), file("m2"));
         raid("grow", "raid1:vol", file("m1")).fails(1, "a member or a spare already");
         Files.delete(config);
@@ -207,14 +207,14 @@ class RaidMembersCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"raid5", "raid10"})
-    void shouldMoveBlocksToAMemberMore(String level) throws Exception {
+    void shouldMoveBlocksToAnAdditionalMember(String level) throws Exception {
         String volume = level + ":vol";
         create(volume, 3);
         long before = status(volume).path("sizeBytes").asLong();
         assertThat(raid("grow", volume, file("m3") + SIZE).succeeds().out())
                 .contains("slot 3 of " + volume + " is " + file("m3"), "it is clean");
         assertThat(status(volume).path("sizeBytes").asLong()).isGreaterThan(before);
-        assertThat(raid("scrub", volume).succeeds().out()).contains("nothing wrong");
+        assertThat(raid("scrub", volume).succeeds().out()).contains("no differences");
         assertThat(table().members())
                 .containsExactly(file("m0"), file("m1"), file("m2"), file("m3"));
     }
@@ -231,7 +231,7 @@ class RaidMembersCommandTest {
     }
 
     @Test
-    void shouldHaveANewJournalWhereAPersonGivesTheOldOneUp() throws Exception {
+    void shouldCreateANewJournalAfterTheOldOneIsGivenUp() throws Exception {
         create("raid5:vol", 3, "--journal", file("log") + "?size=16MiB");
         assertThat(table().journal()).contains(file("log"));
         Path image = Files.write(folder.resolve("image"), noise(3 << 20));
@@ -265,11 +265,11 @@ class RaidMembersCommandTest {
         assertThat(table().journal()).isEmpty();
         assertThat(content("raid5:vol")).isEqualTo(before);
         assertThat(status("raid5:vol").path("consistency").asString("")).isEqualTo("bitmap");
-        assertThat(raid("scrub", "raid5:vol").succeeds().out()).contains("nothing wrong");
+        assertThat(raid("scrub", "raid5:vol").succeeds().out()).contains("no differences");
     }
 
     @Test
-    void shouldComputeAllParityAnewWhereTheJournalIsLostInACrash() throws Exception {
+    void shouldRecomputeAllParityIfTheJournalIsLostInACrash() throws Exception {
         create("raid5:vol", 3, "--journal", file("log") + "?size=16MiB");
         var process = new ServingProcess(folder, "raid5:vol", "--config", config.toString(),
                 "--portal", "127.0.0.1:0");
@@ -286,11 +286,11 @@ class RaidMembersCommandTest {
         try (BlockDevice volume = new VolumeUris(config).open("raid5:vol")) {
             check(volume, data);
         }
-        assertThat(raid("scrub", "raid5:vol").succeeds().out()).contains("nothing wrong");
+        assertThat(raid("scrub", "raid5:vol").succeeds().out()).contains("no differences");
     }
 
     @Test
-    void shouldChangeListsAsAPersonWould() throws Exception {
+    void shouldEditListsLikeAUser() throws Exception {
         String table = """
                 [[volume]]
                 name = "vol" # mine

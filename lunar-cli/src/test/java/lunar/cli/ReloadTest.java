@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A server whose config file changes, and what sessions notice of it. */
+/** Tests a server whose config file changes, and the effects on sessions. */
 class ReloadTest {
     private static final String A = "iqn.2026-11.org.example:a";
     private static final String B = "iqn.2026-11.org.example:b";
@@ -108,7 +108,7 @@ class ReloadTest {
     }
 
     @Test
-    void shouldAddAndRemoveTargetsAndLunsUnderSessionsThatGoOn() throws Exception {
+    void shouldAddAndRemoveTargetsAndLunsWithoutDisturbingSessions() throws Exception {
         start(target(A, "['ram:1MiB', 'ram:2MiB']"));
         var session = login(A);
         BlockDevice first = session.open(Lun.of(0));
@@ -135,7 +135,7 @@ class ReloadTest {
     }
 
     @Test
-    void shouldChangeNothingWhereAnythingIsWrong() throws Exception {
+    void shouldChangeNothingOnAnyError() throws Exception {
         start(target(A, "['ram:1MiB']"));
         BlockDevice device = login(A).open(Lun.ZERO);
         write(device, 3);
@@ -157,7 +157,7 @@ class ReloadTest {
         assertThat(server.units()).extracting(ServedUnit::uri)
                 .containsExactly("ram:1MiB");
         assertThat(read(device)).isEqualTo(3);
-        // What had been opened in vain was let go of.
+        // What had been opened without result was let go of.
         assertThat(reload(target(A, "['ram:1MiB', 'file:FOLDER/new.img']"))).hasSize(1);
         assertThat(read(device)).isEqualTo(3);
     }
@@ -174,7 +174,7 @@ class ReloadTest {
     }
 
     @Test
-    void shouldEndTheSessionsOfThoseWhoMayNotAnyMore() throws Exception {
+    void shouldEndTheSessionsOfInitiatorsThatLoseAccess() throws Exception {
         String open = target(A, "['ram:1MiB', 'ram:1MiB']");
         start(open);
         var session = login(A);
@@ -212,7 +212,7 @@ class ReloadTest {
     }
 
     @Test
-    void shouldAskForTheSecretOfDiscovery() throws Exception {
+    void shouldRequireTheDiscoverySecret() throws Exception {
         secret("one");
         secret("two");
         String everywhere = "portals = ['0.0.0.0:0']\n";
@@ -221,12 +221,12 @@ class ReloadTest {
         assertThatThrownBy(() -> start(everywhere + targets)).isInstanceOf(Failure.class)
                 .hasMessageContaining("CHAP user me has several secrets")
                 .hasMessageContaining("discovery-chap");
-        start(everywhere + "discovery-chap = 'who:@FOLDER/two'\n" + targets);
+        start(everywhere + "discovery-chap = 'host:@FOLDER/two'\n" + targets);
         String portal = "127.0.0.1:" + server.portals().getFirst().getPort();
         CommandRun.of("discover", portal).fails(1, "CHAP");
         CommandRun.of("discover", portal, "--chap", "me:@" + folder.resolve("two")).fails(1,
                 "CHAP");
-        assertThat(CommandRun.of("discover", portal, "--chap", "who:@" + folder.resolve("two"))
+        assertThat(CommandRun.of("discover", portal, "--chap", "host:@" + folder.resolve("two"))
                 .succeeds().out()).contains(A, B);
     }
 
@@ -237,7 +237,7 @@ class ReloadTest {
     }
 
     @Test
-    void shouldGrowWhatIsGivenMoreAndNoticeWhatOthersResize() throws Exception {
+    void shouldGrowAndDetectExternalResizes() throws Exception {
         start(target(A, "['ram:1MiB', 'file:FOLDER/disk.img?size=1MiB']"));
         var session = login(A);
         BlockDevice memory = session.open(Lun.of(0));
@@ -264,14 +264,14 @@ class ReloadTest {
         assertThat(read(disk)).isEqualTo(8);
         assertThat(disk.sizeBytes()).isEqualTo(5 << 20);
         assertThatThrownBy(() -> reload(target(A, "['ram:1MiB']")))
-                .hasMessageContaining("not made smaller");
+                .hasMessageContaining("cannot be shrunk");
         assertThatThrownBy(
                 () -> reload(target(A, "['ram:2MiB', 'verify:file:FOLDER/disk.img']")))
                 .hasMessageContaining("other filters or options");
     }
 
     @Test
-    void shouldChangePortalsUnderSessionsThatGoOn() throws Exception {
+    void shouldChangePortalsUnderSessionsThatContinue() throws Exception {
         String group = "[[portal-group]]\ntag = 2\nportals = ['127.0.0.1:0', '[::1]:0']\n";
         String a = target(A, "['ram:1MiB']");
         String b = target(B, "['ram:1MiB']") + "groups = [2]\n";
@@ -307,6 +307,6 @@ class ReloadTest {
         assertThat(read(login(B).open(Lun.of(4)))).isEqualTo(6);
         assertThatThrownBy(() -> reload(target(A, "['file:FOLDER/disk.img']")
                 + target(B, "[{uri = 'file:FOLDER/disk.img', read-only = true}]")))
-                .hasMessageContaining("described the same way");
+                .hasMessageContaining("must be configured identically");
     }
 }

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A target and what the other commands make of it, all in this process. */
+/** Tests a target and the other commands with it, all in this process. */
 class ServeTest {
     private static final String IQN = "iqn.2026-11.org.example:disk";
 
@@ -68,7 +68,7 @@ class ServeTest {
     }
 
     @Test
-    void shouldShowWhatALunIs() throws Exception {
+    void shouldDescribeALun() throws Exception {
         try (var serving = serve(2, "ram:64MiB", "ram:8MiB?block-size=4k")) {
             assertThat(CommandRun.of("info", serving.uri(0)).succeeds().out())
                     .contains("64 MiB (67108864 bytes)", "512 bytes", "LUNAR", "write-zeroes");
@@ -82,7 +82,7 @@ class ServeTest {
     }
 
     @Test
-    void shouldLetTheRightSecretInAndNoOther() throws Exception {
+    void shouldAdmitTheRightSecretOnly() throws Exception {
         String right = secretFile("right", "a secret of some length");
         String wrong = secretFile("wrong", "another secret of length");
         try (var serving = serve(1, "ram:1MiB", "--chap", "me:@" + right)) {
@@ -125,7 +125,7 @@ class ServeTest {
     }
 
     @Test
-    void shouldRefuseATargetThatIsNotThere() throws Exception {
+    void shouldRejectUnknownTarget() throws Exception {
         try (var serving = serve(1, "ram:1MiB", "--iqn", IQN)) {
             CommandRun.of("info", "iscsi://" + serving.portal() + "/" + IQN + ".other/0").fails(1,
                     IQN + ".other", "no such target");
@@ -144,7 +144,7 @@ class ServeTest {
     }
 
     @Test
-    void shouldSayThatThePortIsTaken() throws Exception {
+    void shouldReportThatThePortIsInUse() throws Exception {
         try (var serving = serve(1, "ram:1MiB")) {
             CommandRun.of("serve", "ram:1MiB", "--portal", serving.portal()).fails(1,
                     serving.portal(), "in use", "--portal");
@@ -162,7 +162,7 @@ class ServeTest {
     }
 
     @Test
-    void shouldRefuseShortSecretsWhereOtherMachinesCanListen() throws Exception {
+    void shouldRejectShortSecretsWhereOtherMachinesCanListen() throws Exception {
         String tooShort = secretFile("short", "eleven byte");
         String enough = secretFile("enough", "twelve bytes");
         CommandRun.of("serve", "ram:1MiB", "--portal", "0.0.0.0:0", "--chap", "me:@" + tooShort)
@@ -170,7 +170,7 @@ class ServeTest {
         CommandRun.of("serve", "ram:1MiB", "--portal", "0.0.0.0:0", "--chap", "me:@" + enough,
                 "--mutual-chap", "lunar:@" + tooShort).fails(1, "mutual-chap", "12 bytes");
         Path config = Files.writeString(folder.resolve("lunar.toml"),
-                "discovery-chap = 'who:@" + tooShort + "'\n");
+                "discovery-chap = 'host:@" + tooShort + "'\n");
         CommandRun.of("serve", "ram:1MiB", "--portal", "0.0.0.0:0", "--chap", "me:@" + enough,
                 "--config", config.toString()).fails(1, "discovery", "12 bytes");
         try (var serving = new Serving(1, "serve", "ram:1MiB", "--portal", "0.0.0.0:0", "--chap",
@@ -213,7 +213,7 @@ class ServeTest {
     }
 
     @Test
-    void shouldAskForTheSecretInDiscoveryToo() throws Exception {
+    void shouldRequireTheSecretInDiscovery() throws Exception {
         String secret = secretFile("own", "a secret of some length");
         try (var serving = new Serving(1, "serve", "ram:1MiB", "--portal", "0.0.0.0:0", "--chap",
                 "me:@" + secret)) {
@@ -240,7 +240,7 @@ class ServeTest {
                     "none of the CHAP algorithms offered: md5, sha-1");
         }
         line[9] = "sha2";
-        CommandRun.of(line).fails(1, "--chap-algorithms", "'sha2' is no CHAP algorithm");
+        CommandRun.of(line).fails(1, "--chap-algorithms", "'sha2' is not a CHAP algorithm");
     }
 
     @Test
@@ -261,12 +261,12 @@ class ServeTest {
             line[5] = "lunar:@" + theirs;
             CommandRun.of(line).fails(1, "CHAP");
             line[5] = "lunar:@" + own;
-            CommandRun.of(line).fails(1, "one secret for both ends");
+            CommandRun.of(line).fails(1, "the same secret at both ends");
         }
     }
 
     @Test
-    void shouldSayWhatIsWrongWithASecretFile() throws IOException {
+    void shouldReportErrorsInASecretFile() throws IOException {
         String[] line = {"serve", "ram:1MiB", "--portal", "127.0.0.1:0", "--chap", ""};
         line[5] = "me:@" + folder.resolve("nothing");
         CommandRun.of(line).fails(1, "nothing", "does not exist");
@@ -289,13 +289,13 @@ class ServeTest {
     }
 
     @Test
-    void shouldSayWhatIsNoTargetName() {
+    void shouldReportInvalidTargetName() {
         CommandRun.of("serve", "ram:1MiB", "--portal", "127.0.0.1:0", "--iqn", "disk").fails(1,
                 "disk", "iqn.");
     }
 
     @Test
-    void shouldRegisterWhereTheCommandLineSaysAndServeThoughNobodyAnswers() throws Exception {
+    void shouldRegisterAtTheConfiguredServerAndServeIfItIsDown() throws Exception {
         try (var nameServer = new ServerSocket(0, 0, InetAddress.getLoopbackAddress());
                 var serving = new CommandRun.Serving(1, "serve", "ram:1MiB", "--portal",
                         "127.0.0.1:0", "--isns", "127.0.0.1:" + nameServer.getLocalPort());

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** {@code lunar serve} as a process of its own, with one LUN, which can be killed where it stands. */
+/** A {@code lunar serve} process with one LUN, which can be killed at any moment. */
 final class ServingProcess {
     private static final long END_SECONDS = 60;
 
@@ -92,7 +92,7 @@ final class ServingProcess {
         return command;
     }
 
-    /** What it has said on its error stream. */
+    /** Returns its output on standard error. */
     String err() throws IOException {
         return Files.readString(err);
     }

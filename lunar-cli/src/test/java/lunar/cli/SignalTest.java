@@ -15,7 +15,7 @@ import lunar.block.Devices;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code lunar serve} as a process of its own, which is told to end, or to read its file again. */
+/** Tests a {@code lunar serve} process that gets signals to terminate or to reload its file. */
 class SignalTest {
     private static final long END_SECONDS = 60;
 
@@ -72,8 +72,9 @@ class SignalTest {
                 Thread.sleep(10);
             }
             assertThat(Files.readAllLines(err)).singleElement().asString().startsWith(
-                    "lunar: not reloaded, all goes on as before: config file " + config
-                            + ": unknown key 'lun'");
+                    "lunar: configuration not reloaded: config file " + config
+                            + ": unknown key 'lun'")
+                    .endsWith("; still running the previous configuration");
             device.read(0, MemorySegment.ofArray(new byte[512]));
             device.close();
             process.destroy();

@@ -7,7 +7,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Command lines that cannot be understood, and help. */
+/** Tests invalid command lines, and help. */
 class UsageTest {
     @ParameterizedTest
     @ValueSource(strings = {"serve", "discover", "info", "copy", "bench", "browse", "demo",
@@ -29,13 +29,13 @@ class UsageTest {
     }
 
     @Test
-    void shouldTellItsVersion() {
+    void shouldReportItsVersion() {
         assertThat(CommandRun.of("--version").succeeds().out())
                 .matches("(?s)lunar \\d+\\.\\d+\\.\\d+\\S* \\(Java 25.*");
     }
 
     @Test
-    void shouldAskForACommand() { CommandRun.of().fails(2, "a command is missing", "--help"); }
+    void shouldRequireACommand() { CommandRun.of().fails(2, "missing command", "--help"); }
 
     @Test
     void shouldSuggestTheCommandThatWasMeant() {
@@ -62,10 +62,10 @@ class UsageTest {
                     discover a:b:c                                       | HOST:PORT
                     discover isns://a:b:c                                | 127.0.0.1:3205
                     discover isns://127.0.0.1:0                          | port 0
-                    discover isns://127.0.0.1 --chap me:@file            | leave --chap out
+                    discover isns://127.0.0.1 --chap me:@file            | omit --chap
                     discover 127.0.0.1 --mutual-chap me:@file            | --mutual-chap needs --chap
                     discover 127.0.0.1 --chap-algorithms md5             | --chap-algorithms needs --chap
-                    discover isns://127.0.0.1 --chap-algorithms md5      | leave --chap out
+                    discover isns://127.0.0.1 --chap-algorithms md5      | omit --chap
                     serve ram:1MiB --isns a:b:c                          | 127.0.0.1:3205
                     info                                                 | URI
                     info ram:1MiB ram:2MiB                               | ram:2MiB
@@ -76,11 +76,11 @@ class UsageTest {
                     copy ram:1MiB ram:1MiB --qd many                     | --qd
                     browse                                               | URI
                     browse ram:1MiB --listen a:b:c                       | HOST:PORT
-                    browse ram:1MiB --list / --cat /x                    | name one of them
-                    browse ram:1MiB --list / --listen 127.0.0.1          | leave it out
-                    browse ram:1MiB --volume 1                           | --volume goes with
+                    browse ram:1MiB --list / --cat /x                    | exclude each other
+                    browse ram:1MiB --list / --listen 127.0.0.1          | cannot be used
+                    browse ram:1MiB --volume 1                           | --volume requires
                     browse ram:1MiB --volume one --list /                | --volume
-                    browse ram:1MiB --json                               | --json goes with
+                    browse ram:1MiB --json                               | --json requires
                     bench ram:1MiB                                       | --rw
                     bench ram:1MiB --rw sometimes                        | randread, randwrite, read, write, randrw
                     bench ram:1MiB --rw read --bs 4x                     | is not a size
@@ -91,7 +91,7 @@ class UsageTest {
                     bench ram:1MiB --rw read --threads 0                 | --threads must be
                     bench ram:1MiB --rw randrw --rwmixread 101           | --rwmixread must be
                     """)
-    void shouldSayWhatIsWrongWithACommandLine(String line, String words) {
+    void shouldReportErrorsInACommandLine(String line, String words) {
         CommandRun.of(line.split(" ")).fails(2, words, "--help");
     }
 }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A volume over iSCSI members that two gateways want, as processes with runtime directories of their own. */
+/** Tests a volume over iSCSI members that two gateways open, as processes with runtime directories of their own. */
 class VolumeOwnerTest {
     private static final long END_SECONDS = 120;
     private static final String VOLUME = "raid1:vol";
@@ -33,7 +33,7 @@ class VolumeOwnerTest {
     private final List<AutoCloseable> open = new ArrayList<>();
     private int gateways;
 
-    /** What a command has said and how it ended. */
+    /** Output and exit status of a command. */
     private record Said(int status, String text) {}
 
     /** A served volume, and a host of it. */
@@ -125,7 +125,7 @@ class VolumeOwnerTest {
     }
 
     @Test
-    void shouldHaveOneOwnerWhateverTheRuntimeDirectoryIs() throws Exception {
+    void shouldHaveOneOwnerWithAnyRuntimeDirectory() throws Exception {
         try (var gateway = new Gateway("A", VOLUME)) {
             gateway.write(1);
             Said status = raid("B", "raid", "status", VOLUME);
@@ -135,7 +135,7 @@ class VolumeOwnerTest {
             assertThat(second.text()).contains(VOLUME + " is in use by process "
                     + gateway.process.pid() + " of this host");
             Said scrub = raid("B", "raid", "scrub", VOLUME, "--repair");
-            assertThat(scrub.text()).contains("nothing wrong");
+            assertThat(scrub.text()).contains("no differences");
             Said destroy = raid("B", "raid", "destroy", VOLUME);
             assertThat(destroy.status()).isNotZero();
             assertThat(destroy.text()).contains("runs in process " + gateway.process.pid());
@@ -145,11 +145,11 @@ class VolumeOwnerTest {
         }
         Said status = raid("B", "raid", "status", VOLUME);
         assertThat(status.text()).contains("not running", "  clean");
-        assertThat(raid("B", "raid", "destroy", VOLUME).text()).contains("2 devices are free");
+        assertThat(raid("B", "raid", "destroy", VOLUME).text()).contains("2 devices released");
     }
 
     @Test
-    void shouldRunAndBeReachedWhereSomebodyElseHasMadeItsDirectory() throws Exception {
+    void shouldRunDespiteARuntimeDirectoryOfAnotherUser() throws Exception {
         Path foreign = Files.createDirectories(folder.resolve("C/lunar"));
         Files.setPosixFilePermissions(foreign, PosixFilePermissions.fromString("rwxrwxrwx"));
         try (var gateway = new Gateway("C", VOLUME)) {
@@ -204,7 +204,7 @@ class VolumeOwnerTest {
     }
 
     @Test
-    void shouldAnswerNothingOldOnceItWasTakenOverWhileItWasStopped() throws Exception {
+    void shouldNotServeStaleDataAfterTakeoverWhileStopped() throws Exception {
         var first = new Gateway("A", VOLUME);
         open.add(first::kill);
         first.write(5);
@@ -219,7 +219,7 @@ class VolumeOwnerTest {
             assertThat(second.read()).isEqualTo((byte) 6);
             first.process.awaitErr("was taken over by"); // its lease may have run out before it saw that
             second.write(7);
-            assertThat(raid("B", "raid", "scrub", VOLUME).text()).contains("nothing wrong");
+            assertThat(raid("B", "raid", "scrub", VOLUME).text()).contains("no differences");
             assertThat(raid("B", "raid", "status", VOLUME, "--json").text())
                     .contains("\"state\" : \"clean\"");
         }

@@ -6,7 +6,10 @@ import lunar.block.BlockDevice;
 import lunar.block.Extent;
 import lunar.block.StorageException;
 
-/** Looks whether a device has any data, at the places where they begin: looking at every block could last for hours. */
+/**
+ * Checks whether a device contains data, at the start of its extents only, because checking every block could take
+ * hours.
+ */
 final class BlankCheck {
     private static final int SAMPLE_BYTES = 1 << 20;
     private static final int MAX_SAMPLES = 64;
@@ -27,7 +30,7 @@ final class BlankCheck {
     /**
      * Whether the beginnings of the first extents that hold data, and the end of the device, read as zeroes.
      *
-     * @throws StorageException when the device cannot be read
+     * @throws StorageException if the device cannot be read
      */
     static boolean isBlank(BlockDevice device) throws StorageException {
         return new BlankCheck(device).isBlank();

@@ -17,30 +17,30 @@ import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps in memory what was read or written, and reads ahead of sequential readers:
- * {@code cache=64MiB:iscsi://…}, {@code cache=64MiB,policy=lru,read-ahead=1MiB,page=4KiB:file:disk.img}.
+ * Caches blocks in memory, and reads ahead of sequential readers: {@code cache=64MiB:iscsi://…},
+ * {@code cache=64MiB,policy=lru,read-ahead=1MiB,page=4KiB:file:disk.img}.
  *
- * <p><b>What it promises.</b> Writes go through: a write, flush or FUA means what it means below, and a crash loses
- * nothing but time. A read that is answered from memory brings what the device below held at some moment between its
- * arrival and its end, all of it of the same moment, as if it had been asked. This needs that all changes come through
- * the filter: it is not for a disk that others write, such as that of a cluster. While the device below is not sure to
- * be this process's alone ({@link BlockDevice#isCurrent}), reads go below.
+ * <p><b>Semantics.</b> Write-through: writes, flushes and FUA have the guarantees of the device below, and a crash
+ * loses no data. A read from memory returns a consistent state of the device below at some time between its start and
+ * its end. This requires that all changes go through the filter: it is not suitable for a disk that others write, such
+ * as in a cluster. While the device below may be in use by another process ({@link BlockDevice#isCurrent}), reads go to
+ * the device.
  *
- * <p><b>How.</b> A change removes its pages from the cache before it goes below, and puts in what was written only when
- * it has succeeded and no other change of these pages was under way at any time meanwhile. What was read goes in only
- * if no change of it was under way when the read began, and none has begun since. A change that failed leaves nothing
- * in the cache. A device whose size has changed empties it, so does {@link #eraseKey}. So does one that may have lost
- * acknowledged writes ({@link BlockDevice#writeLosses}, {@link LostWritesException}); from then on nothing is kept
- * until a flush has succeeded, since before that the device, too, may tell what it has not stored.
+ * <p><b>Consistency.</b> A change removes its pages from the cache before it is passed on, and caches written data only
+ * if it has succeeded and no other change of these pages was in progress meanwhile. Data read is cached only if no
+ * change of it was in progress when the read began, and none has begun since. A failed change leaves nothing in the
+ * cache. The cache is emptied when the size of the device changes, by {@link #eraseKey}, and when acknowledged writes
+ * may be lost ({@link BlockDevice#writeLosses}, {@link LostWritesException}); in the last case nothing is cached until
+ * a flush has succeeded, because until then the device may return data that it has not stored.
  *
- * <p>A read is answered from memory if all its pages are there; else all of it is read below, and with it the rest of
- * its pages where it is short. It waits for a read-ahead that is bringing its pages, once that is on its way: to ask
- * again would not be faster. Where that brings nothing, the read goes below itself. Reads and writes that would fill
- * more than a quarter of the cache pass by. A device that never waits for a medium is not read ahead.
+ * <p>A read is answered from memory if all its pages are cached; otherwise all of it is read from the device, extended
+ * to whole pages if it is short. It waits for a read-ahead in progress that covers its pages, because reading them
+ * again would not be faster; if that fails, the read goes to the device itself. Reads and writes that would fill more
+ * than a quarter of the cache bypass it. There is no read-ahead for a device that never waits for a medium.
  *
- * <p>Memory: the capacity, eight read-ahead buffers, and 64 buffers for short reads, each taken when it is first
- * needed; and some 50 bytes for each page. Submit never waits: one lock guards the index, is held for some hundred
- * nanoseconds, and never while data are copied.
+ * <p>Memory: the capacity, eight read-ahead buffers, and 64 buffers for short reads, each allocated on first use; and
+ * about 50 bytes per page. Submit never waits: one lock guards the index, is held for some hundred nanoseconds, and
+ * never while data is copied.
  */
 public final class CacheFilter extends Filter {
     /** Read-aheads that one read waits for before it goes below itself. */
@@ -54,9 +54,9 @@ public final class CacheFilter extends Filter {
      * @param hits reads answered from memory
      * @param joins waits of reads for a read-ahead
      * @param misses reads that went below
-     * @param readAheads reads ahead, which no request asked for
-     * @param evictedPages pages that had to make room
-     * @param heldPages pages in the cache now
+     * @param readAheads read-aheads, not requested by the user
+     * @param evictedPages evicted pages
+     * @param heldPages pages currently in the cache
      */
     public record Statistics(long hits, long joins, long misses, long readAheads,
             long evictedPages, long heldPages) {
@@ -80,7 +80,7 @@ public final class CacheFilter extends Filter {
     /**
      * A filter that owns the device below.
      *
-     * @throws IllegalArgumentException when a page is smaller than a block
+     * @throws IllegalArgumentException if a page is smaller than a block
      */
     public CacheFilter(BlockDevice below, CacheOptions options) {
         super(below, Set.of(Capability.TRANSFER_TO));
@@ -214,7 +214,7 @@ public final class CacheFilter extends Filter {
         };
     }
 
-    // --- reads: from memory, from a read-ahead that is under way, from below ---
+    // --- reads: from memory, from a read-ahead that is in progress, from below ---
 
     private void executeRead(BlockRequest request) throws StorageException {
         for (int tries = 0;; tries++) {
@@ -237,7 +237,7 @@ public final class CacheFilter extends Filter {
             lookAhead(request, tries);
             try {
                 readAhead.await(fetch);
-            } catch (InterruptedException _) { // what that means the device below says
+            } catch (InterruptedException _) { // the device below handles the interrupt
                 Thread.currentThread().interrupt();
                 tries = MAX_JOINS;
             }
@@ -270,12 +270,12 @@ public final class CacheFilter extends Filter {
         }
     }
 
-    /** The pages of a read; null where some are missing, or what is kept may be out of date. */
+    /** Returns the pages of a read; null if some are missing, or if the cache may be outdated. */
     private int @Nullable [] pin(BlockRequest request) {
         return below().isCurrent() ? blocks.pin(request.lba(), request.blockCount()) : null;
     }
 
-    /** {@inheritDoc} A change that does nothing: what is being read meanwhile is not kept either. */
+    /** {@inheritDoc} Handled as a change without effect, so that concurrent reads are not cached. */
     @Override
     public void forget(long lba, long blockCount) {
         long stamp = blocks.beginChange(lba, blockCount);
@@ -319,7 +319,7 @@ public final class CacheFilter extends Filter {
         lookAhead(request.lba(), request.blockCount(), tries);
     }
 
-    /** Once for each read, when it is on its way or answered: what it leads to must not delay it. */
+    /** Called once per read, after it was submitted or answered, so that read-ahead does not delay it. */
     private void lookAhead(long lba, long blockCount, int tries) {
         if (readAhead != null && tries == 0 && !closed) {
             readAhead.read(lba, blockCount);

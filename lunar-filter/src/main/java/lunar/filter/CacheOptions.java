@@ -5,11 +5,11 @@ import lunar.block.Size;
 /**
  * Settings of a {@link CacheFilter}.
  *
- * @param capacityBytes memory for pages, taken when it is first needed
- * @param pageBytes what is kept and thrown out at once: a power of two from the device's block size to 1 MiB
- * @param readAheadBytes how far at most is read ahead of a sequential reader, at most a quarter of the capacity;
- *        {@link #NO_READ_AHEAD} for not at all
- * @param policy what leaves when memory is short
+ * @param capacityBytes memory for pages, allocated on demand
+ * @param pageBytes unit of caching and eviction: a power of two from the device's block size to 1 MiB
+ * @param readAheadBytes maximum read-ahead of a sequential reader, up to a quarter of the capacity;
+ *        {@link #NO_READ_AHEAD} for none
+ * @param policy eviction policy
  */
 public record CacheOptions(long capacityBytes, int pageBytes, long readAheadBytes,
         CachePolicy.Factory policy) {
@@ -28,7 +28,8 @@ public record CacheOptions(long capacityBytes, int pageBytes, long readAheadByte
         if (pageBytes < 512 || pageBytes > PageCache.CHUNK_BYTES
                 || Integer.bitCount(pageBytes) != 1) {
             throw new IllegalArgumentException(
-                    "a page of a cache has 512 bytes to 1 MiB, a power of two, not " + pageBytes);
+                    "the page size of a cache must be a power of two from 512 bytes to 1 MiB, not "
+                            + pageBytes);
         }
         if (capacityBytes / pageBytes < MIN_PAGES || capacityBytes / pageBytes > MAX_PAGES) {
             throw new IllegalArgumentException("a cache of " + Size.format(capacityBytes)

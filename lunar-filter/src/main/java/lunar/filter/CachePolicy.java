@@ -1,13 +1,12 @@
 package lunar.filter;
 
 /**
- * Decides which page leaves a {@link CacheFilter} when another one needs its place. The cache calls it under its own
- * lock, so an implementation needs none; it must neither block nor throw, and its calls should take constant time: it
- * is told of every page that is read.
+ * Eviction policy of a {@link CacheFilter}. The cache calls it under its own lock, so implementations need none; they
+ * must neither block nor throw, and should take constant time, because they are called for every page read.
  *
- * <p>A cache has a fixed number of slots, numbered from 0; a policy keeps what it has to know in arrays of that length
- * and then allocates nothing. Slots hold pages, which are numbers too: the first page is at the first byte of the
- * device. One's own policy is given to the filter as a {@link Factory}; this one throws out any page at all:
+ * <p>A cache has a fixed number of slots, numbered from 0; a policy keeps its state in arrays of that length and then
+ * allocates nothing. Slots contain pages, which are numbered from the first byte of the device. A custom policy is
+ * passed to the filter as a {@link Factory}; this one evicts random pages:
  *
  * {@snippet :
  * final class RandomPolicy implements CachePolicy {
@@ -39,7 +38,7 @@ package lunar.filter;
  * }
  */
 public interface CachePolicy {
-    /** Makes the policy of one cache. */
+    /** Creates the policy of one cache. */
     @FunctionalInterface
     interface Factory {
         /** @param slots how many pages the cache holds at most, at least 1 */
@@ -56,8 +55,8 @@ public interface CachePolicy {
     void removed(int slot);
 
     /**
-     * Chooses a slot and forgets it. Asked only while a slot holds a page. An answer that is no such slot keeps a page
-     * out of the cache, and does no other harm.
+     * Chooses a slot to evict and removes it. Called only while a slot contains a page. An invalid result keeps the new
+     * page out of the cache, and is otherwise harmless.
      */
     int evict();
 
@@ -67,7 +66,7 @@ public interface CachePolicy {
     }
 
     /**
-     * S3-FIFO: three queues, which throw out early what is used only once, so that a scan does not sweep the cache
+     * S3-FIFO: three queues, which evict pages early that are used only once, so that a scan does not sweep the cache
      * (Yang and others, "FIFO queues are all you need for cache eviction", SOSP 2023).
      */
     static Factory s3Fifo() { return S3FifoPolicy::new; }

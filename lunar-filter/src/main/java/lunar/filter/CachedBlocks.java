@@ -7,10 +7,10 @@ import lunar.block.BlockDevice;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocks that a cache holds, and the rule of what may become one of them ({@link WriteMarks}). Thread-safe: one
- * lock guards the index, and is never held while data are copied.
+ * The cached blocks, and the rule that decides which blocks may be cached ({@link WriteMarks}). Thread-safe: one lock
+ * guards the index, and is never held while data are copied.
  *
- * <p>Blocks go in and out as whole pages. A range that is asked for touches pages; a range that is kept fills some.
+ * <p>Blocks are added and removed as whole pages.
  */
 final class CachedBlocks {
     /** More than any device has, and safe to add a group to. */
@@ -29,7 +29,7 @@ final class CachedBlocks {
     private final WriteMarks marks = new WriteMarks();
     private long knownBlocks;
     private long knownLosses;
-    /** Nothing is kept: the device may have lost writes, and no flush has succeeded since. */
+    /** Caching is suspended: the device may have lost writes, and no flush has succeeded since. */
     private boolean doubtful;
     /** How often it has become so. */
     private long doubts;
@@ -40,8 +40,9 @@ final class CachedBlocks {
         pageBytes = options.pageBytes();
         blocksPerPage = pageBytes / blockSize;
         if (blocksPerPage == 0) {
-            throw new IllegalArgumentException("a page of a cache over " + below
-                    + " has at least a block of " + blockSize + " bytes, not " + pageBytes);
+            throw new IllegalArgumentException("the page size of a cache over " + below
+                    + " must be at least its block size of " + blockSize + " bytes, not "
+                    + pageBytes);
         }
         pages = new PageCache((int) (options.capacityBytes() / pageBytes), pageBytes,
                 options.policy());
@@ -61,7 +62,7 @@ final class CachedBlocks {
         return Math.ceilDiv(lba + blockCount, blocksPerPage);
     }
 
-    /** Returns the number of whole pages of the device; a partial one at its end is never kept. */
+    /** Returns the number of whole pages of the device; a partial one at its end is never cached. */
     long pageCount() {
         return below.blockCount() / blocksPerPage;
     }
@@ -106,9 +107,9 @@ final class CachedBlocks {
     }
 
     /**
-     * Keeps the pages of a range from being freed if all of them are there; they are of one moment.
+     * Pins the pages of a range if all of them are cached; they are a consistent state.
      *
-     * @return their slots, for {@link #copyOut}; null where one is missing
+     * @return their slots, for {@link #copyOut}; null if one is missing
      */
     int @Nullable [] pin(long lba, long blockCount) {
         long first = pageOf(lba);
@@ -131,10 +132,10 @@ final class CachedBlocks {
     }
 
     /**
-     * Copies what was pinned, and lets go of it.
+     * Copies pinned pages and unpins them.
      *
-     * @throws IllegalStateException and so on, when the buffer cannot be used
-     * @return false where it is too late: the cache is closed
+     * @throws IllegalStateException or another exception if the buffer cannot be used
+     * @return false if the cache is closed
      */
     boolean copyOut(int[] slots, long lba, MemorySegment buffer) {
         long entered = gate.tryReadLock();
@@ -170,7 +171,9 @@ final class CachedBlocks {
 
     // --- keeping what was read ---
 
-    /** To be taken before a range is read below, and given to {@link #keep} with what was read. */
+    /**
+     * Returns a stamp, to be taken before a range is read from the device, and passed to {@link #keep} with the data.
+     */
     long stamp(long lba, long blockCount) {
         long first = pageOf(lba);
         long end = endPage(lba, blockCount);
@@ -195,7 +198,7 @@ final class CachedBlocks {
         }
     }
 
-    /** Keeps the whole pages of what was read, if it is still what is below. */
+    /** Caches the whole pages of data read, if the device has not changed meanwhile. */
     void keep(long lba, long blockCount, MemorySegment data, long stamp) {
         int[] slots = fill(lba, blockCount, data, stamp);
         if (slots != null) {
@@ -210,7 +213,7 @@ final class CachedBlocks {
 
     // --- changes ---
 
-    /** A change of a range begins; what is kept of it is removed. */
+    /** Begins a change of a range; removes its pages from the cache. */
     long beginChange(long lba, long blockCount) {
         long first = pageOf(lba);
         long end = endPage(lba, blockCount);
@@ -229,9 +232,9 @@ final class CachedBlocks {
     }
 
     /**
-     * It has ended.
+     * Ends a change of a range.
      *
-     * @param data what the range holds now; null where that is not known
+     * @param data current content of the range; null if unknown
      */
     void endChange(long lba, long blockCount, @Nullable MemorySegment data, long stamp) {
         int[] slots = data == null ? null : fill(lba, blockCount, data, stamp);
@@ -278,10 +281,10 @@ final class CachedBlocks {
     }
 
     /**
-     * Under the lock. What was cut off may come back as zeroes, and what was kept may be what the device has lost, so
-     * nothing that is there is believed.
+     * Empties the cache after a change of size or a loss; called under the lock. Truncated blocks may return as zeroes,
+     * and cached data may be data that the device has lost.
      *
-     * @param losses what the device has counted, asked before the lock was taken
+     * @param losses loss count of the device, read before the lock was acquired
      */
     private void notice(long losses) {
         long blocks = below.blockCount();
@@ -302,7 +305,7 @@ final class CachedBlocks {
         forgetAll();
     }
 
-    /** Under the lock. What is being read or written now is not kept either. */
+    /** Empties the cache; called under the lock. Running reads and writes are not cached either. */
     private void forgetAll() {
         marks.begin(0, ALL_PAGES);
         marks.end(0, ALL_PAGES);
@@ -323,7 +326,7 @@ final class CachedBlocks {
         }
     }
 
-    /** A flush has succeeded: what is read from now on is not going to be lost, unless a loss has come meanwhile. */
+    /** Records a successful flush, after which data read is stable, unless a loss has occurred meanwhile. */
     void flushed(long stamp) {
         long losses = below.writeLosses();
         lock.lock();
@@ -419,7 +422,7 @@ final class CachedBlocks {
         }
     }
 
-    /** Frees the memory when the last have copied. What comes later finds nothing. */
+    /** Frees the memory after the last copy. Later calls find the cache empty. */
     void close() {
         long _ = gate.writeLock(); // for good
         lock.lock();

@@ -5,15 +5,16 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Keeps what is known of each block, in one long, changed atomically:
+ * State of each block in one long, modified atomically:
  *
  * <pre>
  *  63            46 45          34 33         32       31          0
  * | writes begun   | in flight    | overlapped | known | CRC32C     |
  * </pre>
  *
- * The checksum counts only where it is known and no write is in flight. Writes that overlap leave a block unknown,
- * since either may have come last. Writes begun wrap around; they let a reader see that something happened meanwhile.
+ * The checksum is valid only if it is known and no write is in flight. Overlapping writes leave a block unknown,
+ * because either may have been last. The number of writes begun wraps around; it lets a reader detect concurrent
+ * writes.
  */
 final class Checksums {
     private static final int LEAF_BLOCKS = 4096;

@@ -5,7 +5,7 @@ import java.util.Random;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 
-/** Makes a device slow: every request waits a fixed time and a random one, {@code delay=5ms+2ms:ram:1GiB}. */
+/** Slows a device down: delays every request by a fixed and a random time, {@code delay=5ms+2ms:ram:1GiB}. */
 public final class DelayFilter extends TimedFilter {
     /** Longest delay. */
     public static final Duration MAX_DELAY = Duration.ofMinutes(10);
@@ -19,7 +19,7 @@ public final class DelayFilter extends TimedFilter {
      *
      * @param jitter each request waits a random time from 0 to this, too
      * @param seed of the random times
-     * @throws IllegalArgumentException when a time is negative or longer than {@link #MAX_DELAY}
+     * @throws IllegalArgumentException if a time is negative or longer than {@link #MAX_DELAY}
      */
     public DelayFilter(BlockDevice below, Duration fixed, Duration jitter, long seed) {
         super(below);
@@ -30,7 +30,7 @@ public final class DelayFilter extends TimedFilter {
 
     private static long nanos(Duration delay) {
         if (delay.isNegative() || delay.compareTo(MAX_DELAY) > 0) {
-            throw new IllegalArgumentException("a delay must be between 0 and "
+            throw new IllegalArgumentException("the delay must be between 0 and "
                     + MAX_DELAY.toMinutes() + " minutes, not " + delay.toMillis() + " ms");
         }
         return delay.toNanos();

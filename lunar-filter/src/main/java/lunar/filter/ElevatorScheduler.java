@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * C-SCAN with a deadline: the next request is the one with the lowest block not below the last one's, or the lowest of
- * all. One that has waited too long goes before it, as in the deadline scheduler of Linux, and the sweep goes
- * on where that one ends; after such a jump {@link #BATCH} requests go in order before the next.
+ * all. A request that has waited too long is served first, as in Linux's deadline scheduler, and the sweep continues at
+ * its end; after such a jump, {@link #BATCH} requests are served in order before the next one.
  */
 final class ElevatorScheduler implements RequestScheduler {
     static final int BATCH = 16;

@@ -25,15 +25,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Encrypts each block by XTS-AES-256 (IEEE 1619), with the block number as tweak, under a key from a file:
  * {@code encrypt=disk.key:file:disk.img}. The file must exist ({@code lunar key create}), unless
- * {@link EncryptOptions#createKey} allows to make it.
+ * {@link EncryptOptions#createKey} permits creating it.
  *
- * <p>Blocks of zeroes are kept as zeroes, so that holes and discards go through: the store reveals which blocks are
- * empty, as with discard on any encrypted disk.
+ * <p>Blocks of zeroes are stored as zeroes, so that holes and discards work: the store reveals which blocks are empty,
+ * as with discard on any encrypted disk.
  *
- * <p>A check value of the key is kept as a label of the device ({@link BlockDevice#labels}), else in the records of the
- * process, so that a wrong key is refused. A device without one, as earlier versions left it, gets that of the first
- * key it is opened with. Where there is neither label nor record, blocks read as noise under a wrong key
- * (docs/adr/010-check-value-of-a-key.md).
+ * <p>A check value of the key is stored as a label of the device ({@link BlockDevice#labels}), otherwise in the records
+ * of the process, so that a wrong key is rejected. A device of an earlier version without one gets that of the first
+ * key it is opened with. Without label and record, a wrong key yields garbage (docs/adr/010-check-value-of-a-key.md).
  */
 public final class EncryptFilter extends Filter {
     private static final System.Logger LOG = System.getLogger("lunar.block");
@@ -49,17 +48,17 @@ public final class EncryptFilter extends Filter {
     /**
      * A filter that owns the device below, with a key that exists.
      *
-     * @throws DeviceGoneException when the key file cannot be read or understood, or is not the key of the device
+     * @throws DeviceGoneException if the key file cannot be read or understood, or is not the key of the device
      */
     public EncryptFilter(BlockDevice below, Path keyFile) throws DeviceGoneException {
         this(below, EncryptOptions.of(keyFile), DeviceRecords.NONE);
     }
 
     /**
-     * A filter that owns the device below.
+     * Creates a filter that owns the device below.
      *
-     * @param records keep the check value where the device has no labels
-     * @throws DeviceGoneException when the key file cannot be read, made or understood, or is not the key of the device
+     * @param records store the check value if the device has no labels
+     * @throws DeviceGoneException if the key file cannot be read, created or parsed, or is not the key of the device
      */
     public EncryptFilter(BlockDevice below, EncryptOptions options, DeviceRecords records)
             throws DeviceGoneException {
@@ -96,7 +95,7 @@ public final class EncryptFilter extends Filter {
             if (creates) {
                 if (check.isPresent()) {
                     throw new DeviceGoneException(file + " does not exist, and " + below()
-                            + " is encrypted already: a new key could not read it; name the key"
+                            + " is already encrypted: a new key could not read it; specify the key"
                             + " file that it was written with");
                 }
                 requireNew(options);
@@ -105,7 +104,7 @@ public final class EncryptFilter extends Filter {
             byte[] loaded = file.load();
             if (check.isPresent() && !check.get().matches(loaded)) {
                 throw new DeviceGoneException(file + " is not the key of " + below()
-                        + ": its check value is another; name the key file that the device was"
+                        + ": its check value differs; specify the key file that the device was"
                         + " written with");
             }
             if (check.filter(KeyCheck::isSettled).isEmpty() && !readOnly()) {
@@ -117,30 +116,34 @@ public final class EncryptFilter extends Filter {
         } catch (IOException | IllegalArgumentException e) {
             throw new DeviceGoneException("the check value of the key of " + below()
                     + " cannot be read: " + e.getMessage() + "; if " + file
-                    + " is surely the right one, open it once with encrypt=" + options.keyFile()
+                    + " is certainly the right one, open it once with encrypt=" + options.keyFile()
                     + ",check=adopt:", e);
         }
     }
 
     /** Refuses to take a device for one without a key because it has no check value. */
     private void requireNew(EncryptOptions options) throws DeviceGoneException {
-        String byHand = "; if it is new, make its key with 'lunar key create " + options.keyFile()
+        String byHand = "; if the device is new, create its key with 'lunar key create "
+                + options.keyFile()
                 + "'";
         if (labels.isEmpty() || readOnly()) {
-            throw new DeviceGoneException(file + " does not exist, and create-key=yes makes none: "
-                    + below() + " has no place for a check value, so a key that is lost would not"
-                    + " be noticed (serve --state has one)" + byHand);
+            throw new DeviceGoneException(
+                    file + " does not exist, and create-key=yes does not create it: "
+                            + below() + " cannot store a check value, so a lost key would not"
+                            + " be detected (serve --state can store it)" + byHand);
         }
         boolean isBlank;
         try {
             isBlank = options.adoptKey() || BlankCheck.isBlank(below());
         } catch (StorageException e) {
             throw new DeviceGoneException(
-                    below() + " cannot be read, to see whether it is new: " + e.getMessage(), e);
+                    below() + " cannot be read to check whether it is new: " + e.getMessage(), e);
         }
         if (!isBlank) {
-            throw new DeviceGoneException(file + " does not exist, and create-key=yes makes none: "
-                    + below() + " has data, which a new key could not read; name the key file that"
+            throw new DeviceGoneException(file
+                    + " does not exist, and create-key=yes does not create it: "
+                    + below()
+                    + " contains data, which a new key could not read; specify the key file that"
                     + " it was written with" + byHand);
         }
     }
@@ -151,24 +154,25 @@ public final class EncryptFilter extends Filter {
                 : labels.get().read(KeyCheck.LABEL).map(KeyCheck::parse);
     }
 
-    /** Keeps the check value of a key, or says in one line that this cannot be. */
+    /** Stores the check value of a key, or logs that this is not possible. */
     private void keep(byte[] used, boolean fresh) {
         if (labels.isEmpty()) {
-            LOG.log(System.Logger.Level.WARNING, "no check value of the key of {0} can be kept"
-                    + " with it: a wrong key is not noticed; a state directory (serve --state)"
-                    + " keeps one", below());
+            LOG.log(System.Logger.Level.WARNING, "no check value of the key of {0} can be stored"
+                    + " with it: a wrong key is not detected; a state directory (serve --state)"
+                    + " can store it", below());
             return;
         }
         try {
             labels.get().write(KeyCheck.LABEL, KeyCheck.of(used).toString());
             if (!fresh) {
                 LOG.log(System.Logger.Level.INFO,
-                        "{0} is taken for the key of {1} from now on; others are refused", file,
+                        "{0} is recorded as the key of {1}; other keys are rejected from now on",
+                        file,
                         below());
             }
         } catch (IOException e) {
             LOG.log(System.Logger.Level.WARNING, "the check value of the key of {0} cannot be"
-                    + " kept ({1}): a wrong key is not noticed", below(), e.getMessage());
+                    + " stored ({1}): a wrong key is not detected", below(), e.getMessage());
         }
     }
 
@@ -194,7 +198,7 @@ public final class EncryptFilter extends Filter {
     /**
      * {@inheritDoc}
      *
-     * @throws NotSupportedException when another open device of this process uses the key file: it would be destroyed
+     * @throws NotSupportedException if another open device of this process uses the key file: it would be destroyed
      */
     @Override
     public synchronized void eraseKey() throws StorageException {
@@ -203,8 +207,8 @@ public final class EncryptFilter extends Filter {
         }
         synchronized (KeysInUse.LOCK) { // no device may begin to use the file meanwhile
             if (!use.isSole()) {
-                throw new NotSupportedException(file + " is the key of another open device, too,"
-                        + " which a new key would destroy; give each device a key of its own");
+                throw new NotSupportedException(file + " is also the key of another open device,"
+                        + " which a new key would destroy; use a separate key for each device");
             }
             replaceKey(KeyFile.freshKey());
         }
@@ -332,7 +336,7 @@ public final class EncryptFilter extends Filter {
         }
     }
 
-    // --- the first encrypted byte that differs says in which block; which byte of it does, the plain block says ---
+    // --- the first differing encrypted byte identifies the block; the plain block identifies the byte ---
 
     private MemorySegment oneBlock() { return MemorySegment.ofArray(new byte[blockSize()]); }
 

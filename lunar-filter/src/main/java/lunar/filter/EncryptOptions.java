@@ -3,11 +3,11 @@ package lunar.filter;
 import java.nio.file.Path;
 
 /**
- * How a device is encrypted. Immutable.
+ * Options of encryption. Immutable.
  *
  * @param keyFile file with the key
- * @param createKey whether a key file that is missing is made, for a device that has no key yet
- * @param adoptKey whether the key is taken for that of the device whatever its check value says
+ * @param createKey whether to create a missing key file, for a device without a key
+ * @param adoptKey whether to accept the key regardless of the device's check value
  */
 public record EncryptOptions(Path keyFile, boolean createKey, boolean adoptKey) {
     private static final String CREATE = ",create-key=yes";
@@ -31,7 +31,7 @@ public record EncryptOptions(Path keyFile, boolean createKey, boolean adoptKey) 
     /**
      * Reads the settings of an {@code encrypt=} filter: {@code KEYFILE[,create-key=yes][,check=adopt]}.
      *
-     * @throws IllegalArgumentException when they are wrong, with one line for a person
+     * @throws IllegalArgumentException if they are wrong, with one line for a person
      */
     static EncryptOptions parse(String settings) {
         String keyFile = settings;
@@ -53,8 +53,8 @@ public record EncryptOptions(Path keyFile, boolean createKey, boolean adoptKey) 
                     "encrypt needs a key file, as in encrypt=disk.key:file:disk.img");
         }
         if (keyFile.contains(",create-key=") || keyFile.contains(",check=")) {
-            throw new IllegalArgumentException("encrypt=" + settings + ": has a setting that is"
-                    + " none; there are create-key=yes, check=adopt");
+            throw new IllegalArgumentException("encrypt=" + settings + ": unknown"
+                    + " setting; supported: create-key=yes, check=adopt");
         }
         return new EncryptOptions(Path.of(keyFile), create, adopt);
     }

@@ -16,8 +16,8 @@ import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Spoils requests as a {@link FaultPlan} says, {@code fault=0.01:ram:1GiB}. The same seed and the same order of
- * requests give the same faults. The plan can be changed while requests run.
+ * Injects faults into requests according to a {@link FaultPlan}, {@code fault=0.01:ram:1GiB}. The same seed and the
+ * same order of requests give the same faults. The plan can be changed while requests run.
  */
 public final class FaultFilter extends Filter {
     private final Random random;

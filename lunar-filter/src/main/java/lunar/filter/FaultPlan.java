@@ -8,16 +8,16 @@ import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 
 /**
- * Which requests a {@link FaultFilter} spoils, and how. A request is spoilt when its operation is named here and it
- * touches a bad range, or chance says so.
+ * Faults that a {@link FaultFilter} injects. A request is affected if its operation is listed and it overlaps a bad
+ * range, or at random.
  *
- * @param kind what happens
- * @param rate chance of a request that touches no bad range, 0 to 1
- * @param operations the operations that can be spoilt
+ * @param kind type of fault
+ * @param rate probability for a request outside the bad ranges, 0 to 1
+ * @param operations affected operations
  * @param ranges ranges that are always bad
  */
 public record FaultPlan(Kind kind, double rate, Set<Operation> operations, List<Range> ranges) {
-    /** Spoils nothing. */
+    /** A plan without faults. */
     public static final FaultPlan NONE = errors(0);
 
     /** The effect of a fault on a request. */
@@ -42,7 +42,8 @@ public record FaultPlan(Kind kind, double rate, Set<Operation> operations, List<
 
     public FaultPlan {
         if (!(rate >= 0 && rate <= 1)) {
-            throw new IllegalArgumentException("a fault rate is between 0 and 1, not " + rate);
+            throw new IllegalArgumentException(
+                    "the fault rate must be between 0 and 1, not " + rate);
         }
         operations = Set.copyOf(operations);
         ranges = List.copyOf(ranges);

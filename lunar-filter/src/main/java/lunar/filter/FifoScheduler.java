@@ -3,7 +3,7 @@ package lunar.filter;
 import java.util.LinkedHashSet;
 import org.jspecify.annotations.Nullable;
 
-/** The order of arrival. */
+/** Schedules requests in order of arrival. */
 final class FifoScheduler implements RequestScheduler {
     private final LinkedHashSet<Waiting> waiting = new LinkedHashSet<>();
 

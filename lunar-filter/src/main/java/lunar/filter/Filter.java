@@ -7,7 +7,7 @@ import lunar.block.BlockRequest;
 import lunar.block.Capability;
 import lunar.block.ForwardingDevice;
 
-/** A device of a URI over another. */
+/** Base class of filters: a device over another device. */
 abstract sealed class Filter extends ForwardingDevice permits CacheFilter,
         EncryptFilter, FaultFilter, ScheduleFilter, TimedFilter, TraceFilter, VerifyFilter,
         VolatileFilter {

@@ -11,9 +11,9 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Tells whether a key is the one that a device is encrypted with, and nothing about the key: a random salt and the
- * first half of an HMAC-SHA-256 over it under the key. While a key is being replaced there are two such values, and
- * either key will do, since a crash leaves the one or the other in the key file.
+ * Check value that identifies the key of an encrypted device without revealing it: a random salt and the first half of
+ * an HMAC-SHA-256 over it under the key. While a key is being replaced there are two such values, and either key is
+ * accepted, because a crash may leave either in the key file.
  *
  * <p>As text: {@code 1 SALT:MAC} or {@code 1 SALT:MAC SALT:MAC}, in hexadecimal digits.
  */
@@ -65,7 +65,7 @@ record KeyCheck(List<Value> values) {
     /**
      * Reads the text of a check value.
      *
-     * @throws IllegalArgumentException when it is none
+     * @throws IllegalArgumentException if it is none
      */
     static KeyCheck parse(String text) {
         String[] parts = text.split(" ", -1);

@@ -33,7 +33,7 @@ public final class KeyFile {
     /**
      * Reads the key.
      *
-     * @throws DeviceGoneException when the file is missing, exposed to other users, or holds no key
+     * @throws DeviceGoneException if the file is missing, exposed to other users, or holds no key
      */
     byte[] load() throws DeviceGoneException {
         try {
@@ -51,8 +51,9 @@ public final class KeyFile {
             }
             return key;
         } catch (NoSuchFileException e) {
-            throw new DeviceGoneException(this + " does not exist; name the one that the device was"
-                    + " written with, or make a key for a new device with 'lunar key create "
+            throw new DeviceGoneException(this
+                    + " does not exist; specify the one that the device was"
+                    + " written with, or create a key for a new device with 'lunar key create "
                     + path + "'", e);
         } catch (IllegalArgumentException _) { // its message would tell digits of the key
             throw wrong();
@@ -65,13 +66,13 @@ public final class KeyFile {
 
     private DeviceGoneException wrong() {
         return new DeviceGoneException(this + " is not a key of " + Xts.KEY_BYTES
-                + " bytes in hexadecimal digits; name the right file, or a new one");
+                + " bytes in hexadecimal digits; specify the right file, or a new one");
     }
 
     /**
-     * Makes the file with a new random key, on stable storage.
+     * Creates the file with a new random key, on stable storage.
      *
-     * @throws DeviceGoneException when there is a file already, which stays as it is, or none can be made
+     * @throws DeviceGoneException if the file exists, which is then left unchanged, or cannot be created
      */
     public void create() throws DeviceGoneException {
         try {
@@ -79,7 +80,7 @@ public final class KeyFile {
             forceFolder();
         } catch (FileAlreadyExistsException e) {
             throw new DeviceGoneException(
-                    this + " exists already, and is not written over; choose another name", e);
+                    this + " already exists and is not overwritten; choose another name", e);
         } catch (IOException e) {
             throw notWritten(e);
         }
@@ -91,7 +92,9 @@ public final class KeyFile {
         return key;
     }
 
-    /** Puts another key into the file; it is on stable storage, and the old one gone, when the call returns. */
+    /**
+     * Replaces the key in the file; the new key is on stable storage, and the old one erased, when the method returns.
+     */
     void replace(byte[] key) throws DeviceGoneException {
         Path fresh = path.resolveSibling(path.getFileName() + ".new");
         try {

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Counts the open devices of this process that use a key file, by whatever name: erasing one by replacing its key would
- * destroy the others. A caller that looks and then acts holds {@link #LOCK}.
+ * Counts the open devices of this process that use a key file, independent of its path: erasing one by replacing its
+ * key would destroy the others. A caller that checks and then acts must hold {@link #LOCK}.
  */
 final class KeysInUse {
     static final Object LOCK = new Object();

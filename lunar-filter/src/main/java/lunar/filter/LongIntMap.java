@@ -1,8 +1,8 @@
 package lunar.filter;
 
 /**
- * A map of a fixed size from numbers of pages to numbers of places, which allocates nothing after its start. Open
- * addressing with linear probing; what is removed leaves no mark (Knuth, TAOCP volume 3, algorithm 6.4R).
+ * A map of fixed size from page numbers to slots, which allocates nothing after construction. Open addressing with
+ * linear probing; removal leaves no tombstones (Knuth, TAOCP volume 3, algorithm 6.4R).
  */
 final class LongIntMap {
     static final int NONE = -1;
@@ -15,7 +15,7 @@ final class LongIntMap {
     private final int mask;
     private final int shift;
 
-    /** @param maxEntries never more than this at once */
+    /** @param maxEntries maximum number of entries */
     LongIntMap(int maxEntries) {
         int length = Math.max(2, Integer.highestOneBit(Math.max(1, maxEntries - 1)) << 2);
         keys = new long[length];

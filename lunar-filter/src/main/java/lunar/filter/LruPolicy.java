@@ -1,6 +1,6 @@
 package lunar.filter;
 
-/** Throws out what was not used for the longest time. */
+/** Evicts the least recently used page. */
 final class LruPolicy implements CachePolicy {
     private final SlotQueue queue;
 

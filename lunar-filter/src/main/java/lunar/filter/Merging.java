@@ -10,8 +10,8 @@ import lunar.block.BlockRequest.Operation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds requests that can go to the device as one: reads, or writes, each of which begins where the one before it ends.
- * A {@link BlockRequest} has one buffer, so their data are copied to or from one of a few buffers of the filter. The
+ * Finds requests that can be merged: reads, or writes, each of which begins where the previous one ends. A
+ * {@link BlockRequest} has one buffer, so their data is copied to or from one of a few buffers of the filter. The
  * filter's lock guards it, except for the copies.
  */
 final class Merging {
@@ -47,12 +47,12 @@ final class Merging {
         }
     }
 
-    /** It does not any more. */
+    /** It does not any longer. */
     void remove(ScheduledRequest request) {
         starting.remove(startOf(request), request);
     }
 
-    /** Returns a request that has its turn with those that go below with it; none of them is found again. */
+    /** Returns a chosen request together with those merged into it, and removes all of them. */
     Batch gather(ScheduledRequest first, long maxBlocks) {
         remove(first);
         long most = Math.min(maxBlocks, buffers.bytes() / blockSize);
@@ -100,7 +100,7 @@ final class Merging {
         return new BlockRequest().asWrite(first.lba(), count, data, first.request.fua());
     }
 
-    /** Brings each part of a read what is its own. Fails as {@link #merge} does. */
+    /** Copies to each part of a read its own data. Fails like {@link #merge}. */
     void copyOut(Batch batch, MemorySegment buffer) {
         ScheduledRequest first = batch.parts.getFirst();
         for (ScheduledRequest part : batch.parts) {

@@ -7,15 +7,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pages of a cache: which there are, and the memory they are in. Memory is native and taken as it is needed, in
- * chunks, up to a fixed number of slots.
+ * The pages of a cache: their index and their memory, which is native and allocated on demand, in chunks, up to a fixed
+ * number of slots.
  *
- * <p>A page does not change while it is in the index: a change below removes it, and may add the new content in
- * another slot. So a reader that has pinned a slot under the lock may copy from it without the lock; a slot that is
- * removed meanwhile becomes free when its last reader has let go of it.
+ * <p>A page does not change while it is in the index: a change of the device removes it, and may add the new content in
+ * another slot. Therefore a reader that has pinned a slot under the lock may copy from it without the lock; a removed
+ * slot becomes free when its last reader has unpinned it.
  *
- * <p>The caller's lock guards everything, except for copies to and from slots: those need a pin, or a slot that
- * {@link #take} has given and {@link #add} has not taken yet.
+ * <p>The caller's lock guards everything, except for copies to and from slots: those need a pin, or a slot that was
+ * returned by {@link #take} and not yet passed to {@link #add}.
  */
 final class PageCache {
     static final int NO_SLOT = -1;
@@ -28,7 +28,7 @@ final class PageCache {
     private final LongIntMap index;
     private final long[] pageIn;
     private final int[] pins;
-    /** Slots that were given back; those from {@code used} on were never taken. */
+    /** Released slots; those from {@code used} on were never allocated. */
     private final int[] free;
     private int freeCount;
     private int used;
@@ -101,7 +101,7 @@ final class PageCache {
         if (chunks[chunk] == null) {
             try {
                 chunks[chunk] = arena.allocate(CHUNK_BYTES, ALIGNMENT);
-            } catch (OutOfMemoryError _) { // a cache can do with what there is
+            } catch (OutOfMemoryError _) { // the cache continues with the memory it has
                 slots = used;
                 return false;
             }
@@ -109,12 +109,12 @@ final class PageCache {
         return true;
     }
 
-    /** Gives back a slot that was taken and not added. */
+    /** Releases a slot that was taken and not added. */
     void giveBack(int slot) {
         free[freeCount++] = slot;
     }
 
-    /** The slot now holds the page, unless another one does already: both are what is below. */
+    /** Adds a page in a slot, unless another slot already has it with the same content. */
     void add(int slot, long page) {
         if (contains(page)) {
             giveBack(slot);
@@ -140,7 +140,7 @@ final class PageCache {
         }
     }
 
-    /** Removes what there is of a range. */
+    /** Removes all cached pages of a range. */
     void removeAll(long first, long end) {
         if (end - first > used) {
             for (int slot = 0; slot < used; slot++) {
@@ -176,6 +176,6 @@ final class PageCache {
         return (long) (slot % (CHUNK_BYTES / pageBytes)) * pageBytes;
     }
 
-    /** Frees the memory; no thread may be copying any more. */
+    /** Frees the memory; no thread may be copying any longer. */
     void close() { arena.close(); }
 }

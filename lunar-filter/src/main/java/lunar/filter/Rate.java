@@ -1,8 +1,8 @@
 package lunar.filter;
 
 /**
- * A rate that is kept on average: a caller that takes an amount is told how long to wait. Up to {@link #BURST_NANOS}
- * of unused time is kept for a burst. The caller supplies the time.
+ * Limits an average rate: returns how long a caller must wait for an amount. Up to {@link #BURST_NANOS} of unused time
+ * is available for a burst. The caller supplies the time.
  */
 final class Rate {
     static final long BURST_NANOS = 100_000_000;

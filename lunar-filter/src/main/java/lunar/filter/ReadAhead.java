@@ -65,7 +65,7 @@ final class ReadAhead {
         }
     }
 
-    /** The fetch that will bring a page, and bring it as it is; null where there is none. */
+    /** Returns the fetch in progress that will provide a page in its current state; null if there is none. */
     @Nullable
     Fetch bringing(long page) {
         long lba = page * blocks.blocksPerPage();
@@ -84,7 +84,7 @@ final class ReadAhead {
         }
     }
 
-    /** Goes on after a fetch, on the thread that ends it; false where it has ended already. */
+    /** Goes on after a fetch, on the thread that ends it; false if it has ended already. */
     boolean after(Fetch fetch, Runnable next) {
         lock.lock();
         try {
@@ -106,7 +106,7 @@ final class ReadAhead {
         }
     }
 
-    /** A read has come, and is on its way or has ended: fetches what should be there before the next one comes. */
+    /** Handles a read that was submitted or has completed: fetches blocks that the next one is likely to need. */
     void read(long lba, long blockCount) {
         Fetch fetch = next(lba, blockCount);
         if (fetch != null) {
@@ -153,7 +153,8 @@ final class ReadAhead {
         try {
             next.run();
         } catch (RuntimeException | Error e) { // a completion must not throw; others wait for this thread, too
-            LOG.log(System.Logger.Level.ERROR, "a read that waited for a read-ahead failed", e);
+            LOG.log(System.Logger.Level.ERROR,
+                    "completion of a read that waited for a read-ahead failed", e);
         }
     }
 

@@ -5,13 +5,12 @@ import lunar.block.BlockRequest.Operation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which of the requests that wait in a {@link ScheduleFilter} goes to the device next. The filter calls it
- * under its own lock, so an implementation needs none; it must neither block nor throw. Flushes are not scheduled.
+ * Chooses which of the requests that wait in a {@link ScheduleFilter} is passed to the device next. The filter calls it
+ * under its own lock, so implementations need none; they must neither block nor throw. Flushes are not scheduled.
  *
- * <p>Requests in flight at once are unordered ({@link lunar.block.BlockDevice}), so any order is right; one that never
- * chooses a
- * request is not. One's own scheduler is given to the filter as a {@link Factory}; this one lets the shortest go first,
- * and every 64th time the oldest:
+ * <p>Requests in flight at once are unordered ({@link lunar.block.BlockDevice}), so any order is correct, as long as
+ * every request is chosen eventually. A custom scheduler is passed to the filter as a {@link Factory}; this one serves
+ * the shortest first, and every 64th time the oldest:
  *
  * {@snippet :
  * final class ShortestFirst implements RequestScheduler {
@@ -57,7 +56,7 @@ public interface RequestScheduler {
         long order();
     }
 
-    /** Makes the scheduler of one filter. */
+    /** Creates the scheduler of one filter. */
     @FunctionalInterface
     interface Factory {
         RequestScheduler create();
@@ -66,20 +65,21 @@ public interface RequestScheduler {
     /** A request has come. */
     void add(Waiting request);
 
-    /** Chooses a request and forgets it. Null where none waits: not an Optional, which each request would allocate. */
+    /** Chooses a request and forgets it; null if none waits, not an Optional, which each request would allocate. */
     @Nullable
     Waiting next(long nowNanos);
 
-    /** A request does not wait any more: it goes together with another one, or its owner has given up. */
+    /** A request does not wait any longer: it goes together with another one, or its owner has given up. */
     void remove(Waiting request);
 
     /** In the order of arrival. */
     static Factory fifo() { return FifoScheduler::new; }
 
     /**
-     * In the order of blocks, from the first to the last and again from the first (C-SCAN): the arm of a disk moves
-     * in one direction and back once. A request that has waited for the deadline goes first, and the order goes on
-     * from there, but only one in 16 may do so: a device too slow for all deadlines keeps the order that makes it fast.
+     * Returns a scheduler in the order of blocks, from the first to the last and again from the first (C-SCAN), so that
+     * a disk's arm moves in one direction and returns once. A request that has waited for the deadline is served first,
+     * and the order continues from there, but only for one in 16 requests: a device too slow for all deadlines keeps
+     * the efficient order.
      */
     static Factory elevator(Duration deadline) {
         return () -> new ElevatorScheduler(deadline.toNanos());

@@ -5,10 +5,10 @@ import java.util.Arrays;
 /**
  * S3-FIFO (Yang, Zhang, Qiu, Yue, Vinayak: "FIFO queues are all you need for cache eviction", SOSP 2023).
  *
- * <p>A page begins in a small queue, a tenth of the cache. Used twice before its turn to leave comes, it goes on to the
- * main queue; else it leaves, and its number is remembered in the ghost queue for as long as the main queue would have
- * kept it. A page that comes back meanwhile goes to the main queue at once. There each use, three at most, earns it
- * another round. A scan passes through the small queue and leaves the main one alone.
+ * <p>A page starts in a small queue, a tenth of the cache. If it is used twice before it reaches the end, it moves to
+ * the main queue; otherwise it is evicted, and its number is remembered in the ghost queue for as long as the main
+ * queue would have kept it. A page that is read again meanwhile enters the main queue directly. There each use, up to
+ * three, grants another round. A scan passes through the small queue and leaves the main one alone.
  */
 final class S3FifoPolicy implements CachePolicy {
     private static final int SMALL_SHARE = 10;
@@ -84,7 +84,7 @@ final class S3FifoPolicy implements CachePolicy {
 
     private void remember(long page) {
         long forgotten = ghosts[nextGhost];
-        if (ghostAt.get(forgotten) == nextGhost) { // else it came back, and left again
+        if (ghostAt.get(forgotten) == nextGhost) { // otherwise it was read again and evicted again
             ghostAt.remove(forgotten);
         }
         ghosts[nextGhost] = page;

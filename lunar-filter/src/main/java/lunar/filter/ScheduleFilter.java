@@ -20,23 +20,24 @@ import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds back what a device cannot do at once, and passes it on in an order that suits the device:
- * {@code schedule=elevator:disk:/dev/sdb}, {@code schedule=fifo,depth=1,merge=128KiB:throttle=200iops:ram:1GiB}. No
- * more than a number of requests, the depth, are with the device below; the others wait, and a
- * {@link RequestScheduler} chooses among them. Nothing waits while the device could take it.
+ * Limits the requests in flight at a device, and passes waiting requests on in an order that suits the device:
+ * {@code schedule=elevator:disk:/dev/sdb}, {@code schedule=fifo,depth=1,merge=128KiB:throttle=200iops:ram:1GiB}. The
+ * depth limits the number of requests at the device below; others wait, and a {@link RequestScheduler} chooses among
+ * them. No request waits while the device has capacity.
  *
- * <p><b>Order.</b> Requests in flight at once are unordered, of the same blocks too, as on every {@link BlockDevice}. A
- * flush goes before all that waits: the writes it has to make stable have completed, so none of them waits here.
+ * <p><b>Order.</b> Concurrent requests are unordered, even for the same blocks, as on every {@link BlockDevice}. A
+ * flush is passed on before all waiting requests: the writes that it must make stable have completed, so none of them
+ * waits here.
  *
- * <p><b>Merging.</b> Reads that wait for neighbouring blocks, or writes that do, can go below as one request, if it is
- * not longer than a limit. That spares the device requests and costs a copy of the data, so it pays where each request
- * costs much more than its bytes. When such a request fails, each of its parts is tried by itself: a part fails only
- * for its own sake. What is executed, not submitted, is not merged. Merging takes memory of the limit times the depth,
- * when it is first needed.
+ * <p><b>Merging.</b> Waiting reads of adjacent blocks, or writes, can be merged into one request up to a length limit.
+ * That saves device requests at the cost of copying the data, so it pays off if a request is much more expensive than
+ * its bytes. If a merged request fails, each part is retried separately, so a part fails only for its own cause.
+ * Executed requests, as opposed to submitted ones, are not merged. Merging uses memory of the limit times the depth,
+ * allocated on demand.
  *
- * <p>An executed request waits for its turn on its own thread. Submitted ones are passed on by the thread that
- * submits one or that has ended one; the filter has none itself. At most {@link #MAX_WAITING} wait; more are refused
- * with {@link BusyException}. Close fails those which wait.
+ * <p>An executed request waits for its turn on its own thread. Submitted ones are passed on by threads that submit or
+ * complete requests; the filter has no thread of its own. At most {@link #MAX_WAITING} wait; more are rejected with
+ * {@link BusyException}. Close fails waiting requests.
  */
 public final class ScheduleFilter extends Filter {
     /** Requests that may wait. */
@@ -60,7 +61,7 @@ public final class ScheduleFilter extends Filter {
     private final ArrayDeque<ScheduledRequest> flushes = new ArrayDeque<>();
     private int waiting;
     private int inFlight;
-    /** Whether a thread passes requests on; it sees what others change until it leaves. */
+    /** Whether a thread is passing requests on; it handles changes of other threads until it stops. */
     private boolean dispatching;
     private boolean closed;
     private long arrived;
@@ -107,7 +108,9 @@ public final class ScheduleFilter extends Filter {
         }
     }
 
-    /** Its thread was interrupted. Returns what it is: its turn may have come meanwhile. */
+    /**
+     * Withdraws a request whose thread was interrupted. Returns its state, because its turn may have come meanwhile.
+     */
     private ScheduledRequest.State giveUp(ScheduledRequest own) {
         lock.lock();
         try {
@@ -176,8 +179,8 @@ public final class ScheduleFilter extends Filter {
     // --- passing on ---
 
     /**
-     * Passes on what may go. One thread at a time does so, in a loop: a device that ends a request before its submit
-     * returns would else make the stack grow with each request that waits.
+     * Passes on requests within the depth. One thread at a time does so, in a loop: otherwise a device that completes a
+     * request before its submit returns would cause a recursion for each waiting request.
      */
     private void dispatch() {
         lock.lock();
@@ -211,7 +214,7 @@ public final class ScheduleFilter extends Filter {
         }
     }
 
-    /** Returns the batch that has its turn; null where there is none: then this thread stops dispatching. */
+    /** Returns the batch that has its turn; null if there is none: then this thread stops dispatching. */
     private Merging.@Nullable Batch choose() {
         lock.lock();
         try {
@@ -249,7 +252,7 @@ public final class ScheduleFilter extends Filter {
         ScheduledRequest first = batch.parts().getFirst();
         if (merging != null && buffer != null) {
             sendMerged(merging, batch, buffer);
-        } else if (first.isSubmitted()) { // else its thread goes on
+        } else if (first.isSubmitted()) { // else its thread continues
             passOn(first.request, (_, failure) -> {
                 release();
                 RequestCompletion.completeGuarded(first.request, failure);

@@ -6,19 +6,18 @@ import lunar.block.Size;
 /**
  * Settings of a {@link ScheduleFilter}.
  *
- * @param policy which request goes next
- * @param depth requests that are with the device below at once, 1 to 1024
- * @param mergeBytes how long a request may become of neighbours that wait, at most 1 MiB; {@link #NO_MERGING} for not
- *        at all
+ * @param policy scheduler
+ * @param depth maximum number of requests at the device below, 1 to 1024
+ * @param mergeBytes maximum length of a merged request, up to 1 MiB; {@link #NO_MERGING} for no merging
  */
 public record ScheduleOptions(RequestScheduler.Factory policy, int depth, long mergeBytes) {
     /** {@link #mergeBytes} of a filter that passes on every request by itself. */
     public static final long NO_MERGING = 0;
 
-    /** Depth unless another one is asked for: enough to keep a disk busy, few enough to leave a choice. */
+    /** Default depth: enough to keep a disk busy, and small enough to leave a choice. */
     public static final int DEFAULT_DEPTH = 4;
 
-    /** How long a request waits at most, about, before it goes out of turn. */
+    /** Approximate maximum wait of a request before it is served out of order. */
     public static final Duration DEFAULT_DEADLINE = Duration.ofMillis(500);
 
     private static final int MAX_DEPTH = 1024;
@@ -27,10 +26,10 @@ public record ScheduleOptions(RequestScheduler.Factory policy, int depth, long m
     public ScheduleOptions {
         if (depth < 1 || depth > MAX_DEPTH) {
             throw new IllegalArgumentException(
-                    "a depth is a number from 1 to " + MAX_DEPTH + ", not " + depth);
+                    "the depth must be a number from 1 to " + MAX_DEPTH + ", not " + depth);
         }
         if (mergeBytes < 0 || mergeBytes > MAX_MERGE_BYTES) {
-            throw new IllegalArgumentException("requests are merged to at most "
+            throw new IllegalArgumentException("the merge limit must be at most "
                     + Size.format(MAX_MERGE_BYTES) + ", not " + Size.format(mergeBytes));
         }
     }

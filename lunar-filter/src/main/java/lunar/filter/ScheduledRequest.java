@@ -5,7 +5,7 @@ import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 import org.jspecify.annotations.Nullable;
 
-/** A request in a {@link ScheduleFilter}. A submitted one is passed on; an executed one waits here for its turn. */
+/** A request in a {@link ScheduleFilter}: submitted, or executed by a thread that waits here for its turn. */
 final class ScheduledRequest implements RequestScheduler.Waiting {
     /** Where a request is. */
     enum State {
@@ -72,7 +72,7 @@ final class ScheduledRequest implements RequestScheduler.Waiting {
         }
     }
 
-    /** Parks the executor until its turn comes; an interrupt ends it, and is kept. */
+    /** Parks the executing thread until its turn; an interrupt ends the wait, and its flag is kept. */
     State await() {
         while (state == State.WAITING && !Thread.currentThread().isInterrupted()) {
             LockSupport.park(this);

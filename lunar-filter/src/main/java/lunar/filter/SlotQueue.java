@@ -3,7 +3,8 @@ package lunar.filter;
 import java.util.Arrays;
 
 /**
- * Links of slots: each slot is in one queue at most, and leaves it from any place. Queues of one cache share the links.
+ * Linked queue of slots: each slot is in at most one queue, and can be removed from any position. Queues of one cache
+ * share the links.
  */
 final class SlotQueue {
     static final int NONE = -1;

@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A few native buffers of one size, made when first needed, for requests that a filter makes itself. A caller that
- * finds none free does without. Thread-safe.
+ * A small pool of native buffers of one size, allocated on demand, for a filter's own requests. A caller that finds
+ * none free must do without. Thread-safe.
  */
 final class StagingBuffers {
     private static final int ALIGNMENT = 4096;

@@ -123,7 +123,7 @@ public final class StandardFilters implements FilterProvider {
     private static long positive(String part, long value, long least) {
         if (value < least) {
             throw new IllegalArgumentException(
-                    "'" + part + "' is too slow for a throttle: at least "
+                    "'" + part + "' is below the minimum of a throttle, "
                             + least + " per second");
         }
         return value;
@@ -139,13 +139,13 @@ public final class StandardFilters implements FilterProvider {
                     case "s3-fifo" -> CachePolicy.s3Fifo();
                     case "lru" -> CachePolicy.lru();
                     default -> throw new IllegalArgumentException(
-                            "'" + value + "' is not a policy of cache; there are s3-fifo, lru");
+                            "'" + value + "' is not a cache policy; supported: s3-fifo, lru");
                 });
                 case "read-ahead" -> options.withReadAheadBytes(sizeOrOff(value));
                 case "page" -> options.withPageBytes(
                         (int) Math.min(Integer.MAX_VALUE, Size.parse(value)));
                 default -> throw new IllegalArgumentException("'" + part
-                        + "' is not a setting of cache; there are policy=, read-ahead=, page=");
+                        + "' is not a setting of cache; supported: policy=, read-ahead=, page=");
             };
         }
         CacheOptions chosen = options;
@@ -166,14 +166,14 @@ public final class StandardFilters implements FilterProvider {
                 case "merge" -> options = options.withMergeBytes(sizeOrOff(value));
                 case "deadline" -> deadline = time(value);
                 default -> throw new IllegalArgumentException("'" + part
-                        + "' is not a setting of schedule; there are depth=, merge=, deadline=");
+                        + "' is not a setting of schedule; supported: depth=, merge=, deadline=");
             }
         }
         RequestScheduler.Factory policy = switch (parts[0]) {
             case "fifo" -> RequestScheduler.fifo();
             case "elevator" -> RequestScheduler.elevator(deadline);
             default -> throw new IllegalArgumentException(
-                    "'" + parts[0] + "' is not an order of schedule; there are fifo, elevator");
+                    "'" + parts[0] + "' is not an order of schedule; supported: fifo, elevator");
         };
         var chosen = new ScheduleOptions(policy, options.depth(), options.mergeBytes());
         return (below, _) -> new ScheduleFilter(below, chosen);
@@ -206,7 +206,7 @@ public final class StandardFilters implements FilterProvider {
                 }
                 case "seed" -> seed = seed(value);
                 default -> throw new IllegalArgumentException("'" + part
-                        + "' is not a setting of fault; there are kind=, op=, lba=, seed=");
+                        + "' is not a setting of fault; supported: kind=, op=, lba=, seed=");
             }
         }
         FaultPlan chosen = plan;
@@ -224,14 +224,15 @@ public final class StandardFilters implements FilterProvider {
             // The same line serves both.
         }
         throw new IllegalArgumentException(
-                "'" + text + "' is not a fault rate; write a number from 0 to 1, as fault=0.01");
+                "'" + text + "' is not a fault rate; write a number from 0 to 1, as in fault=0.01");
     }
 
     private static long seed(String text) {
         try {
             return Long.parseLong(text);
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("'" + text + "' is not a seed, a whole number", e);
+            throw new IllegalArgumentException(
+                    "'" + text + "' is not a seed, which is a whole number", e);
         }
     }
 

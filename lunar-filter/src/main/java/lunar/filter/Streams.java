@@ -4,13 +4,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Detects sequential readers of a device, several at once among others that are not, and says what to read ahead for
- * them. Only block numbers go in and out; the caller's lock guards it.
+ * Detects several concurrent sequential readers of a device among random reads, and computes what to read ahead for
+ * them. Works on block numbers only; guarded by the caller's lock.
  *
- * <p>A read that begins where one of the last {@link #CANDIDATES} ended makes a stream. What is ahead of a stream grows
- * with each step to the longest window, and is filled up whenever half of it is used, so that a reader that is not
- * faster than the device never waits. A read that is not quite in turn, as happens with several in flight, still
- * belongs to its stream. Of more than {@link #STREAMS} the one that was silent for the longest time is forgotten.
+ * <p>A read that begins where one of the last {@link #CANDIDATES} ended starts a stream. The read-ahead window of a
+ * stream grows with each step up to its maximum, and is refilled when half of it is used, so that a reader that is not
+ * faster than the device never waits. A slightly reordered read, as with several in flight, still belongs to its
+ * stream. Beyond {@link #STREAMS} streams the least recently used one is dropped.
  */
 final class Streams {
     static final int CANDIDATES = 32;
@@ -41,10 +41,10 @@ final class Streams {
     }
 
     /**
-     * A read has come.
+     * Handles a read.
      *
-     * @param mayAsk whether the caller can read ahead now; if not it will be asked to with a later read
-     * @return what to read ahead; null where there is nothing
+     * @param mayAsk whether the caller can read ahead now; if not, the request is repeated with a later read
+     * @return what to read ahead; null if there is nothing
      */
     @Nullable
     Ahead read(long lba, long blockCount, long deviceBlocks, boolean mayAsk) {
@@ -83,7 +83,7 @@ final class Streams {
         return null;
     }
 
-    /** Whether a read goes on where another ended; if not, one may go on where it ends. */
+    /** Whether a read continues where another ended; if not, one may continue where it ends. */
     private boolean isCandidate(long lba, long end) {
         for (int i = 0; i < CANDIDATES; i++) {
             if (ends[i] == lba) {

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Limits the bytes and requests per second of a device, {@code throttle=100MiB,500iops:file:disk.img}. Reads, writes
- * and compare-and-writes count with their bytes, everything counts as a request. The rates hold on average; a tenth of
- * a second's worth may come at once.
+ * and compare-and-writes count with their bytes, and every operation counts as a request. The rates apply on average;
+ * bursts of a tenth of a second are allowed.
  */
 public final class ThrottleFilter extends TimedFilter {
     /** Rate without a limit. */
@@ -27,7 +27,7 @@ public final class ThrottleFilter extends TimedFilter {
         if (requestsPerSecond < 0
                 || (bytesPerSecond != UNLIMITED && bytesPerSecond < 1024)) {
             throw new IllegalArgumentException(
-                    "a throttle must let at least 1KiB and 1 request pass in a second");
+                    "a throttle must permit at least 1KiB and 1 request per second");
         }
         this.bytes = bytesPerSecond == UNLIMITED ? null : new Rate(bytesPerSecond);
         this.requests = requestsPerSecond == UNLIMITED ? null : new Rate(requestsPerSecond);

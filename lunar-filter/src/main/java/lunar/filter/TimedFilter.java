@@ -18,11 +18,11 @@ import lunar.block.spi.RequestCompletion;
 import lunar.block.spi.RequestValidation;
 
 /**
- * A filter that holds requests back. An executed one sleeps on its own thread; a submitted one waits in a timer that
- * all filters share, and is passed on by it. Close fails those which still wait.
+ * Base class of filters that delay requests. An executed request sleeps on its own thread; a submitted one waits in a
+ * timer shared by all filters, which passes it on. Close fails waiting requests.
  */
 abstract sealed class TimedFilter extends Filter permits DelayFilter, ThrottleFilter {
-    /** Requests a filter holds back at once before it refuses more with {@link BusyException}. */
+    /** Maximum number of delayed requests; more are rejected with {@link BusyException}. */
     static final int MAX_WAITING = 1 << 16;
 
     /** Made when the first request waits. */
@@ -40,7 +40,7 @@ abstract sealed class TimedFilter extends Filter permits DelayFilter, ThrottleFi
         super(below, Set.of(Capability.TRANSFER_TO, Capability.NON_BLOCKING));
     }
 
-    /** How long this request has to wait from now on. Asked once for each request. */
+    /** Returns the delay of a request. Called once per request. */
     abstract long delayNanos(BlockRequest request);
 
     @Override
@@ -53,7 +53,7 @@ abstract sealed class TimedFilter extends Filter permits DelayFilter, ThrottleFi
                 TimeUnit.NANOSECONDS.sleep(nanos);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw new AbortedException(request + ": interrupted while it was held back", e);
+                throw new AbortedException(request + ": interrupted while it was delayed", e);
             }
         }
         requireOpen(request);
@@ -101,7 +101,8 @@ abstract sealed class TimedFilter extends Filter permits DelayFilter, ThrottleFi
     private void end(BlockRequest request) {
         if (waiting.remove(request) != null) {
             RequestCompletion.completeGuarded(request,
-                    new DeviceGoneException(request + ": closed while it was held back"));
+                    new DeviceGoneException(
+                            request + ": device closed while the request was delayed"));
         }
     }
 

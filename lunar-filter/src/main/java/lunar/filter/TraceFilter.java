@@ -13,7 +13,7 @@ import lunar.block.StorageException;
 import lunar.block.spi.RequestCompletion;
 import org.jspecify.annotations.Nullable;
 
-/** Tells a listener, or the log, of every request when it has ended, {@code trace:file:disk.img}. */
+/** Reports every completed request to a listener, or logs it, {@code trace:file:disk.img}. */
 public final class TraceFilter extends Filter {
     private static final System.Logger LOG = System.getLogger(TraceFilter.class.getName());
 

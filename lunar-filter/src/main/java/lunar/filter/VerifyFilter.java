@@ -29,16 +29,16 @@ import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers a CRC32C of every block written through it and fails a read that brings something else, with
- * {@link MiscompareException}, {@code verify:ram:64MiB}. It finds lost, torn and misplaced writes and flipped bits. It
- * says nothing of blocks that were never written, whose write failed, that several writes changed at once, or that were
- * unmapped on a device without {@link Capability#UNMAP_ZEROES}. Eight bytes of memory for each block.
+ * Stores a CRC32C of every block written through it, and fails a read of different data with
+ * {@link MiscompareException}, {@code verify:ram:64MiB}. Detects lost, torn and misplaced writes and flipped bits. Does
+ * not verify blocks that were never written, whose write failed, that were written concurrently, or that were unmapped
+ * on a device without {@link Capability#UNMAP_ZEROES}. Uses eight bytes of memory per block.
  */
 public final class VerifyFilter extends Filter {
     /** Zeroed ranges are remembered block by block, so they must not be longer. */
     private static final long MAX_ZEROED_BLOCKS = 1 << 18;
 
-    /** Holes are compared with what is remembered, so they are told in parts. */
+    /** Maximum length of a reported hole, because holes are compared with the checksums. */
     private static final long MAX_HOLE_BLOCKS = 1L << 30;
 
     private final Checksums checksums = new Checksums();
@@ -173,7 +173,7 @@ public final class VerifyFilter extends Filter {
             if (Checksums.isKnown(before[i]) && checksums.state(lba) == before[i]
                     && crc(block(request.buffer(), i)) != Checksums.crc(before[i])) {
                 return new MiscompareException(request + " on " + this + ": block " + lba
-                        + " is not what was written", (long) i * blockSize());
+                        + " does not contain the data last written", (long) i * blockSize());
             }
         }
         return null;

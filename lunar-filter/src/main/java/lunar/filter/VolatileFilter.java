@@ -17,11 +17,11 @@ import lunar.block.spi.RequestCompletion;
 import lunar.block.spi.RequestValidation;
 
 /**
- * A volatile write cache for tests, {@code volatile:file:disk.img}: keeps what is written without FUA in memory until a
- * flush. A process that is killed loses it, as a disk without power does; {@link #dropCache} loses it at once. An
- * orderly close flushes.
+ * A volatile write cache for tests, {@code volatile:file:disk.img}: keeps data written without FUA in memory until a
+ * flush. It is lost when the process is killed, like the cache of a disk at a power failure, or by {@link #dropCache}.
+ * An orderly close flushes.
  *
- * <p>Requests take turns, each on the thread that executes it or on a virtual thread of its own.
+ * <p>Requests run one at a time, each on the executing thread or on a virtual thread.
  */
 public final class VolatileFilter extends Filter {
     /** Of cached blocks; a write that makes them more flushes them first. */
@@ -89,7 +89,8 @@ public final class VolatileFilter extends Filter {
             }
             case UNMAP, WRITE_ZEROES -> {
                 if (request.operation() == BlockRequest.Operation.UNMAP
-                        && !supports(Capability.UNMAP_ZEROES)) { // what it leaves must be what was written last
+                        // blocks that it leaves must contain the data last written
+                        && !supports(Capability.UNMAP_ZEROES)) {
                     destage(cached.subMap(lba, end));
                 }
                 cached.subMap(lba, end).clear();

@@ -1,13 +1,13 @@
 package lunar.filter;
 
 /**
- * Tells whether a range was changed since a stamp was taken. What was read from below may be put into a cache only if
- * no write to it was under way when the read began, and none has begun since: then the cache has what the device has.
- * What was written may be put there under the same condition, the write itself apart.
+ * Detects whether a range has changed since a stamp was taken. Data read from the device may be cached only if no write
+ * to it was in progress when the read began and none has begun since; then the cache matches the device. Written data
+ * may be cached under the same condition, not counting the write itself.
  *
- * <p>Pages share a fixed number of counters, a group of neighbours each, so that a check costs a few additions however
- * many requests are in flight. A counter that two pages share can only make a clean page look changed. The caller's
- * lock guards it.
+ * <p>Pages share a fixed number of counters, a group of neighbours each, so that the cost of a check does not depend on
+ * the number of requests in flight. Sharing a counter can only make an unchanged page look changed. The caller's lock
+ * guards it.
  */
 final class WriteMarks {
     /** Stamp of a range that is being changed. */
@@ -39,8 +39,8 @@ final class WriteMarks {
     /**
      * Takes a stamp to compare with later ({@link #isUnchanged}).
      *
-     * @param own 1 for a write, which has begun itself; else 0
-     * @return CHANGING where another write is under way
+     * @param own 1 for a write that has itself begun; otherwise 0
+     * @return CHANGING where another write is in progress
      */
     long stamp(long first, long end, int own) {
         int count = counters(first, end);

@@ -1,10 +1,10 @@
 /**
  * Filters: block devices over a block device, which they own. Device URIs name them before the device, and
- * {@link lunar.filter.StandardFilters} finds them there; code makes them with a constructor.
+ * {@link lunar.filter.StandardFilters} parses them; code creates them by their constructors.
  *
  * <ul>
- * <li>{@link lunar.filter.CacheFilter}: a write-through cache with read-ahead; {@link lunar.filter.CachePolicy} is what
- * it keeps.
+ * <li>{@link lunar.filter.CacheFilter}: a write-through cache with read-ahead; {@link lunar.filter.CachePolicy} decides
+ * about eviction.
  * <li>{@link lunar.filter.EncryptFilter}: XTS-AES-256 with a {@link lunar.filter.KeyFile}.
  * <li>{@link lunar.filter.ScheduleFilter}: orders and merges requests by a {@link lunar.filter.RequestScheduler}.
  * <li>{@link lunar.filter.ThrottleFilter}, {@link lunar.filter.DelayFilter}: a slower device.

@@ -80,13 +80,13 @@ class CachePolicyTest {
     }
 
     @Test
-    void shouldKeepWhatIsUsedAgainThroughAScanAsLruDoesNot() throws StorageException {
+    void shouldKeepReusedBlocksThroughAScanUnlikeLru() throws StorageException {
         assertThat(leftAfterScan(CachePolicy.s3Fifo())).isEqualTo(200);
         assertThat(leftAfterScan(CachePolicy.lru())).isZero();
     }
 
     @Test
-    void shouldThrowOutFirstWhatWasNotUsedForTheLongestTime() {
+    void shouldEvictTheLeastRecentlyUsedFirst() {
         CachePolicy lru = CachePolicy.lru().create(4);
         for (int slot = 0; slot < 4; slot++) {
             lru.added(slot, 100 + slot);
@@ -97,7 +97,7 @@ class CachePolicyTest {
     }
 
     @Test
-    void shouldBringBackToTheMainQueueWhatCameBackSoon() {
+    void shouldPromoteBlocksReadAgainSoon() {
         CachePolicy policy = CachePolicy.s3Fifo().create(10); // one of them small
         for (int slot = 0; slot < 10; slot++) {
             policy.added(slot, slot);

@@ -35,7 +35,7 @@ class ElevatorSchedulerTest {
     }
 
     @Test
-    void shouldGoUpAndBeginAgainAtTheLowest() {
+    void shouldWrapAroundToTheLowest() {
         add(50, 0);
         add(10, 0);
         Request gone = add(60, 0);
@@ -49,7 +49,7 @@ class ElevatorSchedulerTest {
     }
 
     @Test
-    void shouldLetWhatWaitedTooLongGoFirstAndGoOnFromThere() {
+    void shouldServeOverdueRequestsFirstAndContinueFromThere() {
         add(100, 0);
         assertThat(all(0)).containsExactly(100L);
         add(50, 0);
@@ -73,9 +73,9 @@ class ElevatorSchedulerTest {
         assertThat(back).as("ways back").isLessThan(10);
     }
 
-    /** Somebody reads on and on before it: it waits for its deadline, and not much longer. */
+    /** With an endless stream of reads at lower blocks, the request waits for its deadline and not much longer. */
     @Test
-    void shouldStarveNobody() {
+    void shouldStarveNoRequest() {
         add(5, 0);
         elevator.next(0);
         Request victim = add(0, 1);

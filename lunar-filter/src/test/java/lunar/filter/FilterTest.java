@@ -27,7 +27,7 @@ class FilterTest {
     private static final MemorySegment ONES = filled(16, 1);
 
     @Test
-    void shouldFailTheShareOfRequestsThatTheRateSaysAndTheSameOnesForTheSameSeed()
+    void shouldFailRequestsAtTheConfiguredRateReproduciblyForASeed()
             throws StorageException {
         List<Integer> first = failing(new FaultFilter(toy(), FaultPlan.errors(0.25), 42));
         assertThat(first).hasSizeBetween(180, 320);
@@ -49,7 +49,7 @@ class FilterTest {
     }
 
     @Test
-    void shouldFailWhatTouchesABadRangeForItsOperationsUntilThePlanChanges()
+    void shouldFailRequestsInABadRangeUntilThePlanChanges()
             throws StorageException {
         var device = new FaultFilter(toy(),
                 FaultPlan.NONE.withOperations(Operation.READ).withRange(10, 11).withRange(20, 20),
@@ -153,7 +153,7 @@ class FilterTest {
     }
 
     @Test
-    void shouldNotJudgeBlocksWhoseWriteFailedOrOverlapped() throws StorageException {
+    void shouldNotVerifyBlocksWhoseWriteFailedOrOverlapped() throws StorageException {
         ToyDevice toy = toy();
         var fault = new FaultFilter(toy, FaultPlan.NONE, 7);
         var device = new VerifyFilter(fault);
@@ -192,7 +192,7 @@ class FilterTest {
     }
 
     @Test
-    void shouldHoldARequestBackWithoutHoldingTheSubmitterBackAndFailItOnClose()
+    void shouldDelayARequestWithoutBlockingTheSubmitterAndFailItOnClose()
             throws StorageException {
         ToyDevice toy = toy();
         var device = new DelayFilter(toy, Duration.ofMinutes(10), Duration.ZERO, 1);
@@ -234,7 +234,7 @@ class FilterTest {
     }
 
     @Test
-    void shouldHoldBackWhatIsOverTheThrottle() throws StorageException {
+    void shouldDelayRequestsAboveTheThrottle() throws StorageException {
         ToyDevice toy = toy();
         var device = new ThrottleFilter(toy, 1024, ThrottleFilter.UNLIMITED);
         device.write(0, ONES); // 8 seconds' worth, taken on credit
@@ -247,7 +247,7 @@ class FilterTest {
     }
 
     @Test
-    void shouldTellTheListenerOfEveryRequestAndItsEnd() throws StorageException {
+    void shouldReportEveryRequestAndItsCompletionToTheListener() throws StorageException {
         List<String> traces = new ArrayList<>();
         var micros = new AtomicLong();
         var device = new TraceFilter(toy(), trace -> {
@@ -266,7 +266,7 @@ class FilterTest {
     }
 
     @Test
-    void shouldBeWhatTheDeviceBelowIsExceptForWhatIsLost() throws StorageException {
+    void shouldMatchTheDeviceBelowExceptForLostWrites() throws StorageException {
         var toy = new ToyDevice(64, Capability.NON_BLOCKING, Capability.UNMAP,
                 Capability.TRANSFER_TO);
         toy.readOnly = true;
@@ -298,7 +298,7 @@ class FilterTest {
     }
 
     @Test
-    void shouldHideHolesWhereFaultsWait() throws StorageException {
+    void shouldHideHolesInFaultyRanges() throws StorageException {
         ToyDevice toy = toy();
         toy.allocatedFrom = 40;
         var device = new FaultFilter(toy, FaultPlan.errors(0.5), 1);
@@ -306,7 +306,7 @@ class FilterTest {
     }
 
     @Test
-    void shouldLeadReadersWhoSkipHolesToAWriteThatWasLost() throws StorageException {
+    void shouldReportBlocksOfALostWriteAsAllocated() throws StorageException {
         ToyDevice toy = toy();
         toy.allocatedFrom = 64; // as if it had forgotten everything
         var device = new VerifyFilter(toy);

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class LongIntMapTest {
     /** Few keys in a full map, so that runs of neighbours form, wrap at the end, and are taken apart. */
     @Test
-    void shouldAgreeWithAHashMap() {
+    void shouldMatchHashMap() {
         for (int seed = 0; seed < 50; seed++) {
             var random = new Random(seed);
             int entries = 1 + random.nextInt(40);

@@ -9,7 +9,7 @@ class RateTest {
     private static final long SECOND = 1_000_000_000;
 
     @Test
-    void shouldLetATenthOfASecondPassAtOnceAndThenKeepTheRate() {
+    void shouldAllowABurstOfATenthOfASecondAndThenKeepTheRate() {
         var rate = new Rate(1000);
         for (int i = 0; i <= 100; i++) {
             assertThat(rate.take(1, 0)).isZero();
@@ -40,7 +40,7 @@ class RateTest {
             for (int i = 0; i < 1000; i++) {
                 elapsed += random.nextLong(SECOND / 100);
                 long wait = rate.take(1 << 12, origin + elapsed);
-                // What was taken before this must fit into the time until this may go on, plus the burst.
+                // What was taken before this must fit into the time until this may continue, plus the burst.
                 double allowed = (elapsed + wait + Rate.BURST_NANOS) / 1e9 * (1 << 20);
                 assertThat((double) taken).as("seed %d", seed).isLessThanOrEqualTo(allowed + 1);
                 taken += 1 << 12;

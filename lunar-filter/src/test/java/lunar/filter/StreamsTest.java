@@ -12,7 +12,7 @@ class StreamsTest {
     private final Streams streams = new Streams(WINDOW);
 
     @Test
-    void shouldReadNothingAheadOfRandomReads() {
+    void shouldNotReadAheadOfRandomReads() {
         var random = new Random(1);
         for (int i = 0; i < 1000; i++) {
             assertThat(streams.read(random.nextInt((int) DEVICE / 8) * 8L, 7, DEVICE, true))
@@ -39,7 +39,7 @@ class StreamsTest {
     }
 
     @Test
-    void shouldTellSeveralStreamsApartAmongRandomReads() {
+    void shouldDistinguishSeveralStreamsAmongRandomReads() {
         var random = new Random(2);
         var ahead = new long[4];
         for (int i = 0; i < 200; i++) {
@@ -57,7 +57,7 @@ class StreamsTest {
     }
 
     @Test
-    void shouldForgiveReadsThatAreNotQuiteInTurn() {
+    void shouldDetectStreamsOfSlightlyReorderedReads() {
         streams.read(0, 8, DEVICE, true);
         assertThat(streams.read(8, 8, DEVICE, true)).isEqualTo(new Streams.Ahead(16, 16));
         assertThat(streams.read(24, 8, DEVICE, true)).isEqualTo(new Streams.Ahead(32, 32));

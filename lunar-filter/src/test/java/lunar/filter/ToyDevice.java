@@ -19,7 +19,7 @@ import lunar.block.StorageException;
 import lunar.block.spi.RequestCompletion;
 import lunar.block.spi.RequestValidation;
 
-/** The simplest device: an array. Submitted requests end at once, or when the test says so. */
+/** Device over an array. Submitted requests complete immediately, or when the test completes them. */
 final class ToyDevice implements BlockDevice {
     final MemorySegment content;
     final Queue<BlockRequest> held = new ArrayDeque<>();

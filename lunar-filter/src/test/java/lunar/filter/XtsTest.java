@@ -17,7 +17,7 @@ class XtsTest {
     private static final String LAST = "bb5e54c4f36ffda9fcea70b9c6e693e148c151";
 
     @Test
-    void shouldAgreeWithTheStandardBothWays() {
+    void shouldMatchTheStandardInBothDirections() {
         byte[] plain = new byte[512];
         for (int i = 0; i < plain.length; i++) {
             plain[i] = (byte) i;

@@ -5,8 +5,8 @@ import static lunar.fs.LittleEndian.u32;
 import java.io.IOException;
 
 /**
- * The block map of a file in ext2 and ext3: twelve blocks, then one that lists blocks, one that lists lists, and one
- * that lists lists of lists. A zero is a hole, as large as what would be below it.
+ * The block map of a file in ext2 and ext3: twelve direct blocks, then a single, a double and a triple indirect block.
+ * A zero pointer is a hole of the size that it would cover.
  */
 final class BlockPointers implements RunMap {
     private static final int DIRECT = 12;
@@ -32,7 +32,7 @@ final class BlockPointers implements RunMap {
             within -= span;
             span *= perBlock;
             if (++level > LEVELS) {
-                throw file.corrupt("has blocks behind the last possible one");
+                throw file.corrupt("has blocks beyond the last possible one");
             }
         }
         long pointer = u32(inode, ExtInode.BLOCK_AREA + POINTER_BYTES * (DIRECT + level - 1));

@@ -2,7 +2,10 @@ package lunar.fs;
 
 import java.io.IOException;
 
-/** The clusters of a file. Keeps its place, so that going forward costs no walk from the start. For one thread. */
+/**
+ * Cluster chain of a file. Remembers its position, so that forward access does not start from the beginning. Not
+ * thread-safe.
+ */
 final class ClusterChain implements RunMap {
     /** Clusters of a run: each costs a look into the table. */
     private static final int MAX_RUN = 1024;
@@ -18,7 +21,8 @@ final class ClusterChain implements RunMap {
         this.geometry = table.geometry();
         this.first = first;
         if (!geometry.isCluster(first)) {
-            throw new CorruptException("a file starts at cluster " + first + ", which is none");
+            throw new CorruptException(
+                    "a file starts at cluster " + first + ", which does not exist");
         }
         cluster = first;
     }

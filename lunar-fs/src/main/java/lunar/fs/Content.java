@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The bytes of a file. For one thread at a time. */
+/** Content of a file. Not thread-safe. */
 interface Content {
     long sizeBytes();
 

@@ -6,7 +6,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NonWritableChannelException;
 import java.nio.channels.SeekableByteChannel;
 
-/** The bytes of a file as a channel that can be read only. For one thread at a time; closing it frees nothing. */
+/** Read-only channel over the content of a file. Not thread-safe; closing it releases nothing. */
 final class ContentChannel implements SeekableByteChannel {
     private static final int COPY_BYTES = 64 << 10;
 
@@ -56,7 +56,7 @@ final class ContentChannel implements SeekableByteChannel {
     public SeekableByteChannel position(long newPosition) throws IOException {
         requireOpen();
         if (newPosition < 0) {
-            throw new IllegalArgumentException("position " + newPosition);
+            throw new IllegalArgumentException("negative position: " + newPosition);
         }
         position = newPosition;
         return this;

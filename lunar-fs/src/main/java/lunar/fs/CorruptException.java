@@ -1,6 +1,6 @@
 package lunar.fs;
 
-/** The bytes on the device break the rules of their format, or exceed a limit that no sane ones exceed. */
+/** Thrown when data on the device violates its format, or exceeds a sanity limit. */
 public final class CorruptException extends FsException {
     private static final long serialVersionUID = 1;
 

@@ -1,8 +1,8 @@
 package lunar.fs;
 
-/** Sees the entries of a directory, one after the other. */
+/** Receives the entries of a directory in order. */
 @FunctionalInterface
 public interface EntryVisitor {
-    /** @return whether to go on */
+    /** @return whether to continue */
     boolean visit(DirectoryEntry entry);
 }

@@ -5,8 +5,8 @@ import static lunar.fs.LittleEndian.u32;
 import static lunar.fs.LittleEndian.u8;
 
 /**
- * The entries in a block of a directory (Linux, Documentation/filesystems/ext4/directory.rst). The inner nodes of a
- * hash tree, and the checksum at a block's end, look like unused entries, so all blocks are read in the same way.
+ * Reads the entries in a block of a directory (Linux, Documentation/filesystems/ext4/directory.rst). The inner nodes of
+ * a hash tree, and the checksum at a block's end, look like unused entries, so all blocks are read in the same way.
  *
  * <pre>
  * 0  inode, 0 if unused      4  bytes to the next entry      6  length of the name      7  kind      8  name
@@ -27,7 +27,7 @@ final class ExtDirectory {
         this.visitor = visitor;
     }
 
-    /** @return whether the visitor wants to go on */
+    /** @return whether the visitor wants to continue */
     boolean visit(byte[] bytes, int from, int to) throws CorruptException {
         int at = from;
         while (at + HEADER_BYTES <= to) {

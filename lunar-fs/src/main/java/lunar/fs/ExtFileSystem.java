@@ -3,7 +3,7 @@ package lunar.fs;
 import java.io.IOException;
 import java.nio.channels.SeekableByteChannel;
 
-/** ext2, ext3 and ext4. */
+/** View of an ext2, ext3 or ext4 file system. */
 final class ExtFileSystem implements FileSystemView {
     private static final long ROOT = 2;
     private static final int MAX_TARGET_BYTES = 4096;
@@ -25,7 +25,7 @@ final class ExtFileSystem implements FileSystemView {
         inodes = new ExtInodes(volume, superblock);
         root = inodes.read(ROOT).node();
         if (!root.isDirectory()) {
-            throw new CorruptException("the root of the ext file system is no directory");
+            throw new CorruptException("the root of the ext file system is not a directory");
         }
     }
 
@@ -105,11 +105,11 @@ final class ExtFileSystem implements FileSystemView {
         return Names.decode(target);
     }
 
-    /** Read anew: a node says nothing of where its content is. */
+    /** Reads the inode again, because a node does not contain the location of its content. */
     private ExtInode inode(Node node, Kind kind) throws IOException {
         ExtInode inode = inodes.read(node.id());
         if (inode.node().kind() != kind) {
-            throw new WrongKindException("inode " + node.id() + " is no " + switch (kind) {
+            throw new WrongKindException("inode " + node.id() + " is not a " + switch (kind) {
                 case DIRECTORY -> "directory";
                 case SYMLINK -> "symbolic link";
                 default -> "file";

@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Data of a small file or directory in its inode: 60 bytes where the block map would be, and the rest in the attribute
- * {@code system.data} behind the fields (Linux, Documentation/filesystems/ext4/ifork.rst and attributes.rst).
+ * Data of a small file or directory in its inode: 60 bytes in place of the block map, and the rest in the attribute
+ * {@code system.data} after the fields (Linux, Documentation/filesystems/ext4/ifork.rst and attributes.rst).
  *
  * <pre>
  * attributes   0 EA020000h, then entries, then anything, then values
@@ -26,7 +26,7 @@ final class ExtInlineData {
 
     private ExtInlineData() {}
 
-    /** The bytes in the place of the block map, and behind them those of the attribute. */
+    /** Returns the bytes in place of the block map, followed by those of the attribute. */
     static byte[] read(ExtInode inode) throws CorruptException {
         byte[] raw = inode.raw();
         byte[] more = attribute(raw, inode);
@@ -36,12 +36,12 @@ final class ExtInlineData {
         return all;
     }
 
-    /** The content of a file, as long as the inode says. */
+    /** Returns the content of a file, of the length in the inode. */
     static byte[] content(ExtInode inode) throws CorruptException {
         byte[] all = read(inode);
         if (inode.node().sizeBytes() > all.length) {
             throw new CorruptException("inode " + inode.number() + " has " + all.length
-                    + " bytes of data in it and says that they are " + inode.node().sizeBytes());
+                    + " bytes of inline data, but its size is " + inode.node().sizeBytes());
         }
         return Arrays.copyOf(all, (int) inode.node().sizeBytes());
     }
@@ -66,7 +66,7 @@ final class ExtInlineData {
                 long bytes = u32(raw, at + 8);
                 if (bytes > raw.length - value || u32(raw, at + 4) != 0) {
                     throw new CorruptException("inode " + inode.number()
-                            + " has data in it that reach out of it");
+                            + " has inline data that exceeds it");
                 }
                 return Arrays.copyOfRange(raw, value, value + (int) bytes);
             }

@@ -8,8 +8,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * An inode of ext (Linux, Documentation/filesystems/ext4/inodes.rst). Beyond 128 bytes it has what is in
- * {@code i_extra_isize} only.
+ * An inode of ext (Linux, Documentation/filesystems/ext4/inodes.rst). Fields beyond 128 bytes exist only within
+ * {@code i_extra_isize}.
  */
 final class ExtInode {
     /** Where the block map, the extents, a short target or the first data are. */

@@ -4,7 +4,7 @@ import static lunar.fs.LittleEndian.u32;
 
 import java.io.IOException;
 
-/** Finds inodes by their number, by way of the descriptors of the groups. */
+/** Locates inodes by number, through the group descriptors. */
 final class ExtInodes {
     private static final int TABLE_LOW = 0x08;
     private static final int TABLE_HIGH = 0x28;
@@ -20,7 +20,8 @@ final class ExtInodes {
 
     ExtInode read(long number) throws IOException {
         if (number < 1 || number > superblock.inodeCount()) {
-            throw new CorruptException("inode " + number + " of " + superblock.inodeCount());
+            throw new CorruptException(
+                    "inode " + number + " does not exist; there are " + superblock.inodeCount());
         }
         long group = (number - 1) / superblock.inodesPerGroup();
         if (group >= superblock.groupCount()) {

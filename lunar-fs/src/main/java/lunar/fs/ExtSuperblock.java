@@ -12,8 +12,8 @@ import java.util.Locale;
 import java.util.zip.CRC32C;
 
 /**
- * The superblock of ext2, ext3 and ext4: 1024 bytes at byte 1024 (Linux, Documentation/filesystems/ext4/super.rst).
- * Everything that later code multiplies or divides by is checked here.
+ * The superblock of ext2, ext3 and ext4: 1024 bytes at byte 1024 (Linux, Documentation/filesystems/ext4/super.rst). All
+ * values used in later arithmetic are validated here.
  *
  * @param blockSize 1024 to 65536
  * @param blockCount blocks of the file system
@@ -23,10 +23,10 @@ import java.util.zip.CRC32C;
  * @param inodeCount numbers go from 1 to this
  * @param inodeBytes 128 to a block
  * @param descriptorBytes of a group, 32 to a block
- * @param firstMetaGroup where descriptors begin to lie in their own groups
+ * @param firstMetaGroup first meta group whose descriptors are in its own groups
  * @param features the three words of features
  * @param backupGroups the two groups with copies, where sparse_super2 is set
- * @param info what there is to tell
+ * @param info description of the file system
  */
 record ExtSuperblock(int blockSize, long blockCount, long firstDataBlock, long blocksPerGroup,
         long inodesPerGroup, long inodeCount, int inodeBytes, int descriptorBytes,
@@ -88,11 +88,12 @@ record ExtSuperblock(int blockSize, long blockCount, long firstDataBlock, long b
                 : new Features(0, 0, 0);
         int unknown = features.incompatible() & ~Features.READ;
         if (features.isIncompatible(Features.JOURNAL_DEVICE)) {
-            throw new UnsupportedException("there is the journal of an ext file system, no files");
+            throw new UnsupportedException(
+                    "the volume is the external journal of an ext file system");
         }
         if (unknown != 0) {
             throw new UnsupportedException(String.format(Locale.ROOT,
-                    "the ext file system has features that cannot be read (incompatible %Xh)",
+                    "the ext file system has unsupported features (incompatible %Xh)",
                     unknown));
         }
         long log = u32(raw, 0x18);
@@ -136,17 +137,17 @@ record ExtSuperblock(int blockSize, long blockCount, long firstDataBlock, long b
         int state = u16(raw, 0x3a);
         if (features.isIncompatible(Features.RECOVER)) {
             notices.add("The file system was not unmounted, or is mounted right now: its journal"
-                    + " holds changes that are not in their places yet (needs_recovery). It is"
-                    + " shown as it is, without them.");
+                    + " contains changes that were not replayed (needs_recovery). It is"
+                    + " shown without them.");
         } else if ((state & STATE_CLEAN) == 0) {
             notices.add("The file system was not unmounted cleanly, or is mounted right now.");
         }
         if ((state & STATE_ERRORS) != 0) {
-            notices.add("The file system has errors on record; e2fsck would look at them.");
+            notices.add("The file system is marked as having errors; check it with e2fsck.");
         }
         if (sizeBytes > volume.sizeBytes()) {
             notices.add("The file system has " + sizeBytes + " bytes, its volume only "
-                    + volume.sizeBytes() + ": the end is missing.");
+                    + volume.sizeBytes() + ": it is truncated.");
         }
         if (features.isReadOnly(Features.CHECKSUMS) && u32(raw, CHECKSUM) != checksum(raw)) {
             notices.add("The checksum of the superblock is wrong.");

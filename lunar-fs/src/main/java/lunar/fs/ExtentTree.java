@@ -7,8 +7,8 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * The extents of a file in ext4 (Linux, Documentation/filesystems/ext4/ifork.rst). The root is in the inode; each step
- * down lowers the depth by one, so a loop cannot be.
+ * The extents of a file in ext4 (Linux, Documentation/filesystems/ext4/ifork.rst). The root is in the inode; each level
+ * decreases the depth by one, so loops are impossible.
  *
  * <pre>
  * header   0 F30Ah         2 entries   4 room    6 depth
@@ -31,7 +31,7 @@ final class ExtentTree implements RunMap {
     public Run at(long position) throws IOException {
         long logical = position / file.blockSize();
         if (logical >= END) {
-            throw file.corrupt("has blocks behind the last possible one");
+            throw file.corrupt("has blocks beyond the last possible one");
         }
         byte[] node = Arrays.copyOfRange(file.inode().raw(), ExtInode.BLOCK_AREA,
                 ExtInode.BLOCK_AREA + ExtInode.BLOCK_AREA_BYTES);
@@ -63,7 +63,7 @@ final class ExtentTree implements RunMap {
         int entries = u16(node, 2);
         if (u16(node, 0) != MAGIC || u16(node, 6) != depth
                 || entries > node.length / ENTRY_BYTES - 1) {
-            throw file.corrupt("has a node of extents that is none");
+            throw file.corrupt("has an invalid extent node");
         }
         return entries;
     }

@@ -4,7 +4,7 @@ import static lunar.fs.LittleEndian.u8;
 
 import java.io.IOException;
 
-/** Reads the entries of a FAT directory. Used once. */
+/** Reads the entries of a FAT directory. Not reusable. */
 final class FatDirectory {
     /** Entries can be counted with 16 bits (FAT specification, "FAT Directory Structure"). */
     static final long MAX_BYTES = (1L << 16) * FatEntry.BYTES;
@@ -16,7 +16,7 @@ final class FatDirectory {
     interface Visitor {
         /**
          * @param volumeAt where the entry is
-         * @return whether to go on
+         * @return whether to continue
          */
         boolean visit(String name, byte[] bytes, int at, long volumeAt);
     }

@@ -61,7 +61,7 @@ final class FatEntry {
 
     static long sizeBytes(byte[] bytes, int at) { return u32(bytes, at + 28); }
 
-    /** The sum over the short name that goes with each part of a long one. */
+    /** Returns the checksum of the short name, which each part of a long name contains. */
     static int checksum(byte[] bytes, int at) {
         int sum = 0;
         for (int i = 0; i < SHORT_BYTES; i++) {
@@ -89,7 +89,7 @@ final class FatEntry {
         return lower ? text.toLowerCase(Locale.ROOT) : text;
     }
 
-    /** Local time of an unknown zone, taken for UTC; empty where the fields hold none. */
+    /** Local time of an unknown zone, taken for UTC; empty if the fields hold none. */
     static Optional<Instant> modified(byte[] bytes, int at) {
         int time = u16(bytes, at + 22);
         int date = u16(bytes, at + 24);

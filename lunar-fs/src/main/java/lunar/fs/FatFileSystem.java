@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** FAT12, FAT16 and FAT32 with long names. A node's id is where its entry is on the volume, 0 for the root. */
+/**
+ * View of a FAT12, FAT16 or FAT32 file system with long names. A node's id is the position of its entry on the volume,
+ * 0 for the root.
+ */
 final class FatFileSystem implements FileSystemView {
     private static final Node ROOT = new Node(0, Kind.DIRECTORY, 0, Optional.empty(), 0755, 0, 0);
 
@@ -39,7 +42,8 @@ final class FatFileSystem implements FileSystemView {
         }
         if (geometry.sizeBytes() > volume.sizeBytes()) {
             notices.add("The file system has " + geometry.sizeBytes()
-                    + " bytes, its volume only " + volume.sizeBytes() + ": the end is missing.");
+                    + " bytes, but its volume has only " + volume.sizeBytes()
+                    + ": it is truncated.");
         }
         return notices;
     }
@@ -136,7 +140,7 @@ final class FatFileSystem implements FileSystemView {
 
     private static void requireKind(Node node, Kind kind, String name) throws WrongKindException {
         if (node.kind() != kind) {
-            throw new WrongKindException("what is at byte " + node.id() + " is no " + name);
+            throw new WrongKindException("the entry at byte " + node.id() + " is not a " + name);
         }
     }
 }

@@ -8,20 +8,20 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * The geometry in the boot sector of a FAT file system (Microsoft, FAT32 File System Specification 1.03, "Boot Sector
- * and BPB"). FAT32 is recognised by a 16-bit table size of zero, as in Linux.
+ * Geometry from the boot sector of a FAT file system (Microsoft, FAT32 File System Specification 1.03, "Boot Sector and
+ * BPB"). FAT32 is recognised by a 16-bit table size of zero, as in Linux.
  *
  * @param bits of an entry of the table: 12, 16 or 32
  * @param clusterBytes 512 to 524,288
  * @param clusterCount clusters go from 2 to this plus one
- * @param tableAt where the table in use is
+ * @param tableAt offset of the active table
  * @param tableBytes its length
- * @param rootAt where the root directory of FAT12 and FAT16 is
+ * @param rootAt offset of the root directory of FAT12 and FAT16
  * @param rootBytes its length, 0 on FAT32
- * @param rootCluster where the root directory of FAT32 starts
- * @param dataAt where cluster 2 is
+ * @param rootCluster first cluster of the root directory of FAT32
+ * @param dataAt offset of cluster 2
  * @param sizeBytes bytes of the file system
- * @param wasUnmounted whether it was unmounted cleanly, as far as the boot sector knows
+ * @param wasUnmounted whether the boot sector marks it as unmounted cleanly
  * @param label in the boot sector
  * @param volumeId in the boot sector
  */
@@ -37,7 +37,7 @@ record FatGeometry(int bits, int clusterBytes, long clusterCount, long tableAt, 
     private static final long MAX_FAT32_CLUSTERS = (1L << 28) - 16;
     private static final int DIRTY = 1;
 
-    /** The geometry; empty where the sector is no FAT boot sector. */
+    /** The geometry; empty if the sector is no FAT boot sector. */
     static Optional<FatGeometry> read(VolumeReader volume) throws IOException {
         if (!volume.has(0, SECTOR)) {
             return Optional.empty();

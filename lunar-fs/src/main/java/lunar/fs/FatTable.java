@@ -5,7 +5,7 @@ import static lunar.fs.LittleEndian.u32;
 
 import java.io.IOException;
 
-/** The file allocation table: for each cluster the one that follows it in its file. */
+/** The file allocation table: maps each cluster to its successor in the file. */
 final class FatTable {
     /** There is no next cluster. */
     static final long END = -1;
@@ -25,7 +25,7 @@ final class FatTable {
     /**
      * Returns the cluster that follows, or {@link #END}.
      *
-     * @throws CorruptException when it is free, bad or none: no file goes on there
+     * @throws CorruptException if it is free, bad or none: no file continues there
      */
     long next(long cluster) throws IOException {
         long value = entry(cluster);
@@ -35,7 +35,7 @@ final class FatTable {
         }
         if (!geometry.isCluster(value)) {
             throw new CorruptException("the chain of clusters goes from " + cluster + " to "
-                    + value + ", which is none");
+                    + value + ", which does not exist");
         }
         return value;
     }
@@ -47,7 +47,7 @@ final class FatTable {
 
     private long entry(long cluster) throws IOException {
         if (!geometry.isCluster(cluster)) {
-            throw new CorruptException("cluster " + cluster + " is none");
+            throw new CorruptException("cluster " + cluster + " does not exist");
         }
         return switch (geometry.bits()) {
             case 12 -> {

@@ -3,9 +3,9 @@ package lunar.fs;
 import java.io.IOException;
 
 /**
- * The blocks of a file as its map numbers them, for both kinds of map that ext has.
+ * The blocks of a file by logical number, for both kinds of block map in ext.
  *
- * @param inode whose file it is
+ * @param inode inode of the file
  */
 record FileBlocks(VolumeReader volume, ExtSuperblock superblock, ExtInode inode) {
     int blockSize() { return superblock.blockSize(); }

@@ -10,14 +10,14 @@ import java.util.List;
 import lunar.block.BlockDevice;
 
 /**
- * A file system, read only. Paths are separated by {@code /}; whether they start with one does not matter, for they all
- * start at the root. Thread-safe; see the package for hostile images, memory and live devices.
+ * Read-only view of a file system. Path components are separated by {@code /}; a leading one is optional, because all
+ * paths start at the root. Thread-safe; see the package for hostile images, memory and live devices.
  *
- * <p>Every method but {@link #info} and {@link #root} may throw a {@link CorruptException}, and a
+ * <p>Every method except {@link #info} and {@link #root} may throw a {@link CorruptException}, and a
  * {@link lunar.block.StorageException} of the device.
  */
 public sealed interface FileSystemView permits ExtFileSystem, FatFileSystem {
-    /** Most entries of a directory that {@link #list} takes. */
+    /** Maximum number of entries of a directory that {@link #list} takes. */
     int MAX_LISTED = 1 << 20;
 
     /** Bytes that {@link #newInputStream} reads at once. */
@@ -26,16 +26,16 @@ public sealed interface FileSystemView permits ExtFileSystem, FatFileSystem {
     /**
      * Opens the file system on a volume.
      *
-     * @param device stays the caller's, and must stay open
-     * @throws UnsupportedException when there is none that can be read here; the message names what is there
-     * @throws CorruptException when it is too damaged to be opened
+     * @param device is not closed by the view, and must stay open
+     * @throws UnsupportedException if there is no supported file system; the message names what was found
+     * @throws CorruptException if it is too damaged to be opened
      */
     static FileSystemView open(BlockDevice device, Volume volume) throws IOException {
         return KnownFormats.open(
                 new VolumeReader(device, volume.offsetBytes(), volume.sizeBytes()));
     }
 
-    /** Returns what the file system says of itself. */
+    /** Returns the description of the file system. */
     FileSystemInfo info();
 
     /** The directory where all paths start. */
@@ -45,25 +45,25 @@ public sealed interface FileSystemView permits ExtFileSystem, FatFileSystem {
     Node node(DirectoryEntry entry) throws IOException;
 
     /**
-     * Shows the entries of a directory in its own order, without {@code .} and {@code ..}. Those before a damage are
-     * seen before the exception is thrown.
+     * Visits the entries of a directory in its own order, without {@code .} and {@code ..}. Entries before a damaged
+     * one are visited before the exception is thrown.
      *
-     * @throws WrongKindException when it is no directory
+     * @throws WrongKindException if it is not a directory
      */
     void visit(Node directory, EntryVisitor visitor) throws IOException;
 
     /**
      * The content of a file, where any part can be read. Holes read as zeroes.
      *
-     * @throws WrongKindException when it is no file
-     * @throws UnsupportedException when it is encrypted
+     * @throws WrongKindException if it is no file
+     * @throws UnsupportedException if it is encrypted
      */
     SeekableByteChannel newChannel(Node file) throws IOException;
 
     /**
      * The target of a symbolic link, which may lead nowhere.
      *
-     * @throws WrongKindException when it is no link
+     * @throws WrongKindException if it is no link
      */
     String target(Node symlink) throws IOException;
 
@@ -97,7 +97,7 @@ public sealed interface FileSystemView permits ExtFileSystem, FatFileSystem {
     /**
      * Returns the node that a path leads to; symbolic links are followed, and none leads out of the file system.
      *
-     * @throws NotFoundException when it leads nowhere, or around in a circle
+     * @throws NotFoundException if it leads nowhere, or around in a circle
      */
     default Node find(String path) throws IOException {
         return new PathWalk(this).find(path, true);

@@ -4,8 +4,8 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Signals a failure of a file system, apart from its device, which fails with a
- * {@link lunar.block.StorageException}. The message is one line for a person.
+ * Thrown when a file system operation fails, other than by a device failure, which is a
+ * {@link lunar.block.StorageException}. The message is one line for the user.
  */
 public abstract sealed class FsException extends IOException permits CorruptException,
         NotFoundException,

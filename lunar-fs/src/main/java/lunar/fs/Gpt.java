@@ -57,7 +57,7 @@ final class Gpt {
         this.sectorBytes = sectorBytes;
     }
 
-    /** The partitions; empty where there is no such table. */
+    /** The partitions; empty if there is no such table. */
     static Optional<List<Volume>> read(VolumeReader whole, int blockSize, List<String> notices)
             throws IOException {
         if (!Mbr.isProtective(whole)) {
@@ -69,21 +69,21 @@ final class Gpt {
             if (entries.isEmpty()) {
                 entries = table.entries(whole.sizeBytes() / sectorBytes - 1);
                 if (entries.isPresent()) {
-                    notices.add("the GUID partition table is damaged; its copy at the end of the"
-                            + " device was taken");
+                    notices.add("the GUID partition table is damaged; the backup at the end of the"
+                            + " device was used");
                 }
             }
             if (entries.isPresent()) {
                 return Optional.of(table.volumes(entries.get(), notices));
             }
         }
-        notices.add("there should be a GUID partition table, but both copies are damaged");
+        notices.add("both copies of the GUID partition table are damaged");
         return Optional.empty();
     }
 
     private int entryBytes;
 
-    /** The array of entries, when header and entries are what their checksums say. */
+    /** Returns the array of entries, if the checksums of header and entries match. */
     private Optional<byte[]> entries(long block) throws IOException {
         long position = block * sectorBytes;
         if (block < 1 || !whole.has(position, sectorBytes)) {

@@ -1,6 +1,6 @@
 package lunar.fs;
 
-/** The kind of an entry of a directory. */
+/** Type of a directory entry. */
 public enum Kind {
     /** Has content. */
     FILE,
@@ -16,6 +16,6 @@ public enum Kind {
     FIFO,
     /** A local socket. */
     SOCKET,
-    /** Unknown: the entry does not say, and its {@link FileSystemView#node node} may; or nothing that is known. */
+    /** Unknown: not stored in the entry, but possibly in its {@link FileSystemView#node node}; or an unknown type. */
     UNKNOWN
 }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Tells what is on a volume by its marks. */
+/** Identifies the content of a volume by its signatures. */
 final class KnownFormats {
     /** Something that cannot be read here, but has a name. */
     private record Mark(String name, long position, String text) {
@@ -23,7 +23,9 @@ final class KnownFormats {
             new Mark("a member of a Linux RAID", 4096, "\u00fcN+\u00a9"),
             new Mark("ReiserFS", 0x10034, "ReIsEr"), new Mark("JFS", 32768, "JFS1"),
             new Mark("HFS+", 1024, "H+\0\u0004"), new Mark("APFS", 32, "NXSB"),
-            new Mark("a QEMU image (qcow2), which 'qemu-img convert -O raw' makes a raw one", 0,
+            new Mark(
+                    "a QEMU image (qcow2), which 'qemu-img convert -O raw' converts to a raw image",
+                    0,
                     "QFI\u00fb"));
 
     private KnownFormats() {}
@@ -46,10 +48,11 @@ final class KnownFormats {
         }
         for (Mark mark : OTHERS) {
             if (mark.isOn(volume)) {
-                throw new UnsupportedException("there is " + mark.name()
-                        + ", and only ext2, ext3, ext4 and FAT can be read");
+                throw new UnsupportedException("the volume contains " + mark.name()
+                        + ", but only ext2, ext3, ext4 and FAT are supported");
             }
         }
-        throw new UnsupportedException("there is no ext2, ext3, ext4 or FAT file system");
+        throw new UnsupportedException(
+                "the volume contains no ext2, ext3, ext4 or FAT file system");
     }
 }

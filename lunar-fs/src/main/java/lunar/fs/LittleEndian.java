@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** Numbers in bytes, least significant first, as every format here has them. Callers see to the bounds. */
+/** Reads little-endian numbers, which all formats here use. Callers must check the bounds. */
 final class LittleEndian {
     private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class,
             ByteOrder.LITTLE_ENDIAN);

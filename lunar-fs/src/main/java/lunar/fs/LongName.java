@@ -4,8 +4,8 @@ import static lunar.fs.LittleEndian.u16;
 import static lunar.fs.LittleEndian.u8;
 
 /**
- * Puts a long name together from the entries that stand before the short one, its last part first. Parts that do not
- * belong together are dropped, and the short name counts then.
+ * Assembles a long name from the entries that precede the short one, last part first. Inconsistent parts are dropped,
+ * and the short name is used.
  *
  * <pre>
  * 0 number of the part, 40h in the last      1 five units      13 checksum of the short name      14 six      28 two
@@ -44,7 +44,7 @@ final class LongName {
 
     void drop() { missing = -1; }
 
-    /** The name for a short entry; empty where there is none that belongs to it. */
+    /** The name for a short entry; empty if there is none that belongs to it. */
     String take(byte[] bytes, int at) {
         boolean complete = missing == 0 && checksum == FatEntry.checksum(bytes, at);
         drop();

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The master boot record: four entries at byte 446, and 55h AAh at the end. An extended partition holds a chain of
- * records like it, each with a logical partition, counted from the record, and a link, counted from the start of the
+ * The master boot record: four entries at byte 446, and 55h AAh at the end. An extended partition contains a chain of
+ * such records, each with a logical partition, relative to the record, and a link, relative to the start of the
  * extended partition.
  *
  * <pre>
@@ -61,7 +61,7 @@ final class Mbr {
         boolean isExtended() { return EXTENDED.contains(type); }
     }
 
-    /** The partitions; none where there is no record, or one that makes no sense. */
+    /** Returns the partitions; none if there is no record or it is invalid. */
     static List<Volume> read(VolumeReader whole, int sectorBytes, List<String> notices)
             throws IOException {
         var told = new ArrayList<String>();
@@ -119,7 +119,7 @@ final class Mbr {
         long at = extended.first();
         while (true) {
             if (!seen.add(at) || seen.size() > MAX_LOGICAL) {
-                notices.add("the chain of logical partitions does not end");
+                notices.add("the chain of logical partitions is endless");
                 return;
             }
             long position = at * sectorBytes;

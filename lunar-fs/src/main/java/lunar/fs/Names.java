@@ -8,9 +8,9 @@ import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Names as text. ext stores bytes, which are UTF-8 by custom only: a byte that is no part of UTF-8 becomes a lone
- * surrogate U+DC80 to U+DCFF, as Python does it (PEP 383), so that every name can be told from every other and turned
- * back. {@link #printable} makes a name fit to be shown.
+ * Converts names between bytes and text. ext stores bytes, which are UTF-8 only by convention: an invalid byte becomes
+ * a lone surrogate U+DC80 to U+DCFF, as in Python (PEP 383), so that names stay distinct and can be converted back.
+ * {@link #printable} makes a name displayable.
  */
 public final class Names {
     private static final char ESCAPE = '\udc00';
@@ -25,7 +25,7 @@ public final class Names {
 
     static String decode(byte[] bytes, int at, int count) {
         if (isAscii(bytes, at, count)) {
-            return new String(bytes, at, count, StandardCharsets.ISO_8859_1); // nothing to look for
+            return new String(bytes, at, count, StandardCharsets.ISO_8859_1); // pure ASCII
         }
         CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder();
         ByteBuffer in = ByteBuffer.wrap(bytes, at, count);
@@ -75,8 +75,8 @@ public final class Names {
     }
 
     /**
-     * Text with U+FFFD for what has no shape of its own or would change how the rest is shown: control characters, line
-     * ends, marks that turn the direction of writing, bytes that are no text. Not escaped for HTML.
+     * Returns the text with U+FFFD in place of unprintable characters and those that affect the display of others:
+     * control characters, line ends, bidirectional controls, invalid bytes. Not escaped for HTML.
      */
     public static String printable(String name) {
         var text = new StringBuilder(name.length());

@@ -4,14 +4,14 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A file, directory or link, apart from its names.
+ * A file, directory or link, independent of its names.
  *
- * @param id inode number, or place on the volume; unique in its view
- * @param kind what it is
+ * @param id inode number, or position on the volume; unique in its view
+ * @param kind type of the node
  * @param sizeBytes length of the content or of a link's target; never negative
- * @param modified last change of the content; empty where there is none. FAT has local time without a zone, which is
- *        taken for UTC
- * @param permissions the lower twelve bits of a mode; on FAT what a mount would show, from the read-only attribute
+ * @param modified last change of the content; empty if there is none. FAT stores local time without a zone, which is
+ *        interpreted as UTC
+ * @param permissions the lower twelve bits of a mode; on FAT derived from the read-only attribute, like a mount
  * @param owner user, 0 on FAT
  * @param group group, 0 on FAT
  */

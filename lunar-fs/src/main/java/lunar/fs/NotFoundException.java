@@ -1,6 +1,6 @@
 package lunar.fs;
 
-/** A path that leads nowhere. */
+/** Thrown when a path does not exist. */
 public final class NotFoundException extends FsException {
     private static final long serialVersionUID = 1;
 

@@ -7,12 +7,12 @@ import java.util.Optional;
 import lunar.block.BlockDevice;
 
 /**
- * The volumes of a device: its partitions, or the whole of it where there are none.
+ * The volumes of a device: its partitions, or the whole device if there are none.
  *
- * @param scheme what kind of table there is
+ * @param scheme type of the table
  * @param volumes in the order of their numbers; at least one
- * @param notices what a person should know, one line each: a table whose copy had to be taken, a partition that does
- *        not fit
+ * @param notices notices for the user, one line each: a table read from its backup, a partition beyond the end of the
+ *        device
  */
 public record PartitionTable(Scheme scheme, List<Volume> volumes, List<String> notices) {
     /** Most partitions of a table. */
@@ -33,7 +33,7 @@ public record PartitionTable(Scheme scheme, List<Volume> volumes, List<String> n
         notices = List.copyOf(notices);
     }
 
-    /** Reads the table of a device. One that makes no sense is taken for none. */
+    /** Reads the table of a device. An invalid table is treated as absent. */
     public static PartitionTable read(BlockDevice device) throws IOException {
         VolumeReader whole = VolumeReader.ofWhole(device);
         var notices = new ArrayList<String>();
@@ -56,11 +56,11 @@ public record PartitionTable(Scheme scheme, List<Volume> volumes, List<String> n
                 : volumes;
     }
 
-    /** A volume with what of it is on the device; empty where nothing is. */
+    /** Returns a volume clipped to the device; empty if nothing of it is on the device. */
     static Optional<Volume> onDevice(VolumeReader whole, Volume wanted, List<String> notices) {
         if (wanted.offsetBytes() <= 0 || wanted.offsetBytes() >= whole.sizeBytes()
                 || wanted.sizeBytes() <= 0) {
-            notices.add("partition " + wanted.number() + " is not on the device");
+            notices.add("partition " + wanted.number() + " is beyond the end of the device");
             return Optional.empty();
         }
         long room = whole.sizeBytes() - wanted.offsetBytes();
@@ -68,7 +68,7 @@ public record PartitionTable(Scheme scheme, List<Volume> volumes, List<String> n
             return Optional.of(wanted);
         }
         notices.add("partition " + wanted.number() + " ends " + (wanted.sizeBytes() - room)
-                + " bytes behind the end of the device");
+                + " bytes beyond the end of the device");
         return Optional.of(new Volume(wanted.number(), wanted.type(), wanted.name(),
                 wanted.offsetBytes(), room));
     }

@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
-/** Goes along a path from the root. Used once. */
+/** Resolves a path from the root. Not reusable. */
 final class PathWalk {
     private static final int MAX_PATH_CHARS = 16 << 10;
 
@@ -34,7 +34,7 @@ final class PathWalk {
             if (next.isSymlink() && (followLast || !rest.isEmpty())) {
                 if (++links > MAX_LINKS) {
                     throw new NotFoundException(
-                            quoted(path) + " goes over more than " + MAX_LINKS + " links");
+                            quoted(path) + " resolves through more than " + MAX_LINKS + " links");
                 }
                 String target = view.target(next);
                 if (target.startsWith("/")) {
@@ -63,21 +63,21 @@ final class PathWalk {
 
     private Node child(Node directory, String name, String path) throws IOException {
         if (!directory.isDirectory()) {
-            throw new NotFoundException("there is no " + quoted(path)
-                    + ": what stands before '" + Names.printable(name) + "' is no directory");
+            throw new NotFoundException(quoted(path) + " does not exist"
+                    + ": the parent of '" + Names.printable(name) + "' is not a directory");
         }
         var search = new Search(name, view.ignoresCase());
         view.visit(directory, search);
         DirectoryEntry found = search.found;
         if (found == null) {
-            throw new NotFoundException("there is no " + quoted(path));
+            throw new NotFoundException(quoted(path) + " does not exist");
         }
         return view.node(found);
     }
 
     private static String quoted(String path) { return "'" + Names.printable(path) + "'"; }
 
-    /** Takes the name itself, or else, where case does not matter, one that is the same but for it. */
+    /** Finds the exact name, or, if case is ignored, one that differs only in case. */
     private static final class Search implements EntryVisitor {
         private final String name;
         private final boolean ignoresCase;

@@ -1,11 +1,11 @@
 package lunar.fs;
 
 /**
- * Bytes of a file that lie side by side on the volume, or are a hole.
+ * A contiguous range of a file on the volume, or a hole.
  *
  * @param start first byte in the file
  * @param length bytes, at least 1
- * @param volumeAt where they are, {@link #HOLE} for zeroes that are nowhere
+ * @param volumeAt position on the volume, {@link #HOLE} for zeroes without storage
  */
 record Run(long start, long length, long volumeAt) {
     static final long HOLE = -1;

@@ -1,6 +1,6 @@
 package lunar.fs;
 
-/** The content is whole, but cannot be read here: another file system, an unknown feature, an encrypted file. */
+/** Thrown for valid content that is not supported: another file system, an unknown feature, an encrypted file. */
 public final class UnsupportedException extends FsException {
     private static final long serialVersionUID = 1;
 

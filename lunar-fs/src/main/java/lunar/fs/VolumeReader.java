@@ -8,8 +8,8 @@ import java.util.Map;
 import lunar.block.BlockDevice;
 
 /**
- * Reads any bytes of a volume, by way of a cache of pages with the least recently used ones thrown out; long reads go
- * past it. Nothing outside the volume can be read. Thread-safe: two threads that miss the same page both read it.
+ * Reads byte ranges of a volume through an LRU page cache, which long reads bypass. Nothing outside the volume can be
+ * read. Thread-safe: two threads that miss the same page both read it.
  */
 final class VolumeReader {
     static final int PAGE_BYTES = 16 << 10;
@@ -36,7 +36,7 @@ final class VolumeReader {
         deviceBytes = device.sizeBytes();
         if (offsetBytes < 0 || sizeBytes < 0 || offsetBytes > deviceBytes - sizeBytes) {
             throw new IllegalArgumentException(sizeBytes + " bytes from " + offsetBytes
-                    + " on are not on a device of " + deviceBytes + " bytes");
+                    + " on exceed a device of " + deviceBytes + " bytes");
         }
         this.offsetBytes = offsetBytes;
         this.sizeBytes = sizeBytes;
@@ -64,7 +64,7 @@ final class VolumeReader {
         return bytes;
     }
 
-    /** @throws CorruptException when some of the bytes are not on the volume; nothing is read then */
+    /** @throws CorruptException if some of the bytes are not on the volume; nothing is read then */
     void read(long position, byte[] into, int at, int count) throws IOException {
         requireInside(position, count);
         long from = offsetBytes + position;
@@ -89,7 +89,7 @@ final class VolumeReader {
 
     private void requireInside(long position, int count) throws CorruptException {
         if (!has(position, count)) {
-            throw new CorruptException("something points to byte " + position + ", " + count
+            throw new CorruptException("a pointer refers to byte " + position + ", " + count
                     + " bytes, of a volume of " + sizeBytes + " bytes");
         }
     }

@@ -1,6 +1,6 @@
 package lunar.fs;
 
-/** An entry is not of the kind that the call needs, as a directory where a file should be. */
+/** Thrown when an entry has the wrong type for the operation, such as a directory instead of a file. */
 public final class WrongKindException extends FsException {
     private static final long serialVersionUID = 1;
 

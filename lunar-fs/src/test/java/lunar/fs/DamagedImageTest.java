@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Images with bytes changed at random, where there were any: whatever comes of it is a typed exception, or something
- * that can be read, within bounds of what is read from the device. The device allows nothing but reads within it.
+ * Tests images with bytes changed at random: reading them ends with a declared exception or returns data, with a
+ * bounded amount of reads. The device permits only reads within it.
  */
 class DamagedImageTest {
     private static final int ROUNDS = 3000;
@@ -82,7 +82,7 @@ class DamagedImageTest {
     @ParameterizedTest
     @MethodSource("images")
     @Timeout(300)
-    void shouldMeetDamageWithTypedExceptionsOnly(String maker) throws Exception {
+    void shouldFailOnDamageWithTypedExceptionsOnly(String maker) throws Exception {
         long seed = Seed.next();
         byte[] original = image(maker, seed);
         byte[] bytes = original.clone();

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Images that mke2fs makes of a tree hold the tree. */
+/** Tests images that mke2fs makes of a tree. */
 class ExtFileSystemTest {
     private static final long SEED = Seed.next();
     private static final long GIB = 1L << 30;
@@ -154,7 +154,7 @@ class ExtFileSystemTest {
     }
 
     @Test
-    void shouldRefuseWhatIsOfAnotherKind() throws Exception {
+    void shouldRejectWhatIsOfAnotherKind() throws Exception {
         Path image = smallImage("-t ext4");
         try (BlockDevice device = open(image)) {
             FileSystemView view = view(device);
@@ -212,7 +212,7 @@ class ExtFileSystemTest {
     }
 
     @Test
-    void shouldTellOfAJournalThatWasNotReplayed() throws Exception {
+    void shouldReportAJournalThatWasNotReplayed() throws Exception {
         Path image = smallImage("-t ext4");
         Tool.run("debugfs", "-w", "-R", "feature needs_recovery", image.toString());
         try (BlockDevice device = open(image)) {
@@ -224,7 +224,7 @@ class ExtFileSystemTest {
     }
 
     @Test
-    void shouldRefuseFeaturesThatItDoesNotKnow() throws Exception {
+    void shouldRejectFeaturesThatItDoesNotKnow() throws Exception {
         Path image = smallImage("-t ext4");
         Tool.run("debugfs", "-w", "-R", "feature FEATURE_I30", image.toString());
         try (BlockDevice device = open(image)) {
@@ -234,7 +234,7 @@ class ExtFileSystemTest {
     }
 
     @Test
-    void shouldReadWhatIsThereOfAnImageThatIsCutOff() throws Exception {
+    void shouldReadRemainingPartOfATruncatedImage() throws Exception {
         Path image = smallImage("-t ext4 -b 1024");
         try (var channel = java.nio.channels.FileChannel.open(image,
                 java.nio.file.StandardOpenOption.WRITE)) {
@@ -243,7 +243,7 @@ class ExtFileSystemTest {
         try (BlockDevice device = open(image)) {
             FileSystemView view = view(device);
             assertThat(view.info().notices()).singleElement().asString()
-                    .contains("the end is missing");
+                    .contains("it is truncated");
             assertThat(view.list("/")).isNotEmpty();
         }
     }

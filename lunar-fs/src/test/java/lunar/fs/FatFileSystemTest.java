@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Images that mkfs.vfat makes and mcopy fills hold what was put into them. */
+/** Tests images that mkfs.vfat makes and mcopy fills. */
 class FatFileSystemTest {
     @TempDir
     static Path shared;
@@ -90,7 +90,7 @@ class FatFileSystemTest {
     }
 
     @Test
-    void shouldTellTimesAndAttributes() throws Exception {
+    void shouldReportTimesAndAttributes() throws Exception {
         Path small = Files.createDirectories(folder.resolve("small"));
         Path file = Files.write(small.resolve("f"), new byte[]{1});
         Files.setLastModifiedTime(file,
@@ -105,7 +105,7 @@ class FatFileSystemTest {
     }
 
     @Test
-    void shouldLeaveOutWhatWasDeleted() throws Exception {
+    void shouldOmitDeletedEntries() throws Exception {
         Path image = image(tree.root(), "-F", "16", "32000");
         Tool.run("mdel", "-i", image.toString(), "::names/lower.txt",
                 "::names/" + "x".repeat(200) + ".long");
@@ -116,7 +116,7 @@ class FatFileSystemTest {
     }
 
     @Test
-    void shouldTellOfAFileSystemThatWasNotUnmounted() throws Exception {
+    void shouldReportAFileSystemThatWasNotUnmounted() throws Exception {
         Path image = image(tree.root(), "-F", "32", "-s", "1", "40000");
         try (var file = new java.io.RandomAccessFile(image.toFile(), "rw")) {
             file.seek(65);

@@ -26,7 +26,7 @@ class NamesTest {
     }
 
     @Test
-    void shouldShowNothingThatHides() {
+    void shouldNotFollowLinksOutOfTheDirectory() {
         assertThat(Names.printable("a\nb\u001b[31m\u202e\udcff\u2028🌙é"))
                 .isEqualTo("a\ufffdb\ufffd[31m\ufffd\ufffd\ufffd🌙é");
     }

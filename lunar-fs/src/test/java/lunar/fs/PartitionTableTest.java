@@ -14,7 +14,7 @@ import lunar.block.Devices;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tables that sfdisk and sgdisk write. */
+/** Tests partition tables that sfdisk and sgdisk write. */
 class PartitionTableTest {
     private static final int MIB = 1 << 20;
 
@@ -72,7 +72,7 @@ class PartitionTableTest {
     }
 
     @Test
-    void shouldEndAChainOfLogicalPartitionsThatIsALoop() throws Exception {
+    void shouldDetectALoopOfLogicalPartitions() throws Exception {
         Path image = mbr();
         byte[] extended = Files.readAllBytes(image);
         int start = 446 + 2 * 16 + 8;
@@ -95,7 +95,7 @@ class PartitionTableTest {
     }
 
     @Test
-    void shouldTakeTheCopyWhereTheFirstTableIsDamaged() throws Exception {
+    void shouldUseTheBackupTableIfTheFirstIsDamaged() throws Exception {
         for (int at : List.of(512 + 80, 1024 + 40)) { // the header; an entry
             Path image = gpt();
             List<Volume> expected = read(image).volumes();
@@ -108,7 +108,7 @@ class PartitionTableTest {
     }
 
     @Test
-    void shouldTellWhatDoesNotFitOnTheDevice() throws Exception {
+    void shouldReportWhatDoesNotFitOnTheDevice() throws Exception {
         Path image = gpt();
         put(image, 512, new byte[512]); // only the copy at the end would be left, and that is cut off
         try (var file = new RandomAccessFile(image.toFile(), "rw")) {
@@ -116,8 +116,9 @@ class PartitionTableTest {
         }
         PartitionTable table = read(image);
         assertThat(table.scheme()).isEqualTo(PartitionTable.Scheme.MBR);
-        assertThat(table.notices()).anyMatch(line -> line.contains("both copies are damaged"))
-                .anyMatch(line -> line.contains("behind the end of the device"));
+        assertThat(table.notices()).anyMatch(
+                line -> line.contains("both copies of the GUID partition table are damaged"))
+                .anyMatch(line -> line.contains("beyond the end of the device"));
     }
 
     @Test

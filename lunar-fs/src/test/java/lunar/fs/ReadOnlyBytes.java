@@ -11,7 +11,7 @@ import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.block.StorageException;
 
-/** A device over an array, which counts what is read and allows nothing else. */
+/** Device over an array that counts reads and permits nothing else. */
 final class ReadOnlyBytes implements BlockDevice {
     private static final int BLOCK = 512;
 

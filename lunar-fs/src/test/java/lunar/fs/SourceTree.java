@@ -23,7 +23,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
-/** A tree of files on the host, which an image is made of and then compared with, name by name and byte by byte. */
+/** Tree of files on the host from which an image is made, to be compared with it name by name and byte by byte. */
 final class SourceTree {
     private static final long HASHED_BYTES = 64L << 20;
     private static final int SAMPLE_BYTES = 1 << 20;
@@ -87,7 +87,7 @@ final class SourceTree {
         return this;
     }
 
-    /** What every file system can hold: depth, many entries, names of all kinds, contents of all sizes. */
+    /** Adds content that every file system supports: depth, many entries, names of all kinds, contents of all sizes. */
     SourceTree usual(int many) throws IOException {
         file("empty", 0).file("one", 1).file("short.txt", 59).file("inline", 60)
                 .file("inline+1", 61).file("medium.bin", 100_000).file("large.bin", 5 << 20);

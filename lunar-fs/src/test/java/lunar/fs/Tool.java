@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
-/** The programs of Debian that make images. Tests are skipped where they are not installed. */
+/** Programs of Debian that make images. Tests are skipped where they are not installed. */
 final class Tool {
     private static final Map<String, String> PACKAGES = Map.of("mke2fs", "e2fsprogs", "debugfs",
             "e2fsprogs", "e2fsck", "e2fsprogs", "mkfs.vfat", "dosfstools", "mcopy", "mtools",
@@ -33,7 +33,7 @@ final class Tool {
         return feed("", command);
     }
 
-    /** The same with something to read. */
+    /** Runs a tool with standard input. */
     static String feed(String input, String... command) throws IOException, InterruptedException {
         assume(command[0]);
         Path output = Files.createTempFile("lunar-tool", ".log");

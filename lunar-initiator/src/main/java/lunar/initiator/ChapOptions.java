@@ -10,29 +10,29 @@ import lunar.iscsi.login.InitiatorLogin;
 import lunar.iscsi.login.Secret;
 
 /**
- * CHAP options of the initiator (RFC 7143 section 12.1.3): its own credentials, those that the target must prove, and
- * the hash functions that may be used. FIPS 140 requires a list without MD5 and SHA-1:
+ * CHAP options of the initiator (RFC 7143 section 12.1.3): its own credentials, those required of the target, and the
+ * hash functions that may be used. FIPS 140 requires a list without MD5 and SHA-1:
  *
  * {@snippet :
  * options.withChap(ChapOptions.of(vault).withAlgorithms(List.of(ChapAlgorithm.SHA3_256, ChapAlgorithm.SHA256)));
  * }
  *
- * <p>An algorithm that this Java runtime lacks is not offered; a login fails, and says so, where none is left.
+ * <p>An algorithm that this Java runtime does not provide is not offered; a login fails with a message if none is left.
  *
  * @param own source of the initiator's credentials
- * @param target source of the credentials that the target must prove (mutual CHAP); empty if it need not
+ * @param target source of the credentials required of the target (mutual CHAP); empty for none
  * @param algorithms algorithms to offer, the preferred one first; the target takes the first that it accepts
  */
 public record ChapOptions(ChapSource own, Optional<ChapSource> target,
         List<ChapAlgorithm> algorithms) {
-    private static final String SAME_SECRET = "mutual CHAP with one secret for both ends, which RFC"
+    private static final String SAME_SECRET = "mutual CHAP with the same secret at both ends, which RFC"
             + " 7143 section 12.1.3 forbids";
 
     public ChapOptions {
         algorithms = List.copyOf(algorithms);
         if (algorithms.isEmpty() || algorithms.stream().distinct().count() < algorithms.size()) {
             throw new IllegalArgumentException(
-                    "CHAP takes one algorithm or more, each once, not " + algorithms);
+                    "CHAP needs at least one algorithm, each only once, not " + algorithms);
         }
         if (own instanceof FixedCredentials ours && target.isPresent()
                 && target.get() instanceof FixedCredentials theirs
@@ -97,7 +97,7 @@ public record ChapOptions(ChapSource own, Optional<ChapSource> target,
                         .orElse(false);
         if (tooShort && !at.isLoopbackAddress()) {
             throw new IOException(what + ": a CHAP secret of less than " + Secret.REQUIRED_BYTES
-                    + " bytes can be guessed by who listens (RFC 7143 section 9.2.1); give both"
+                    + " bytes can be guessed by an eavesdropper (RFC 7143 section 9.2.1); give both"
                     + " ends a longer one");
         }
     }
@@ -112,7 +112,7 @@ public record ChapOptions(ChapSource own, Optional<ChapSource> target,
         } catch (IOException | RuntimeException e) {
             throw new IOException(where(name) + ": cannot get " + what + ": " + e.getMessage(), e);
         }
-        throw new IOException(where(name) + ": there are none of " + what);
+        throw new IOException(where(name) + ": the source of " + what + " returned none");
     }
 
     private static String where(String targetName) {

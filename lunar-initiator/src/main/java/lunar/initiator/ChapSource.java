@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import lunar.iscsi.login.ChapCredentials;
 
 /**
- * Supplies a CHAP name and its secret when a login needs them: from a vault, a key store, a file. It is asked at each
- * login, so that a secret may change between two of them, and what it supplies is released when the login is over.
+ * Supplies a CHAP name and its secret for a login, from a vault, a key store or a file. Called at each login, so that a
+ * secret may change between logins; the credentials are released after the login.
  *
  * {@snippet :
  * ChapSource vault = target -> new ChapCredentials("backup", Secret.of(secrets.read("iscsi/" + target)));
@@ -18,7 +18,7 @@ public interface ChapSource {
      * Returns name and secret for one login. Called on the thread that logs in, and may block.
      *
      * @param targetName the target's iSCSI name; empty for discovery
-     * @throws IOException when none are available now; this login fails with it
+     * @throws IOException if none are available now; this login fails with it
      */
     ChapCredentials credentials(String targetName) throws IOException;
 

@@ -9,7 +9,7 @@ import lunar.scsi.Bytes;
 import lunar.scsi.Lun;
 
 /**
- * A request to the target within a session, as a value; {@link Session#start} makes a {@link Task} of it.
+ * A request to the target within a session, as a value; {@link Session#start} starts it as a {@link Task}.
  *
  * @param <R> type of the result
  */
@@ -33,7 +33,8 @@ public sealed interface Exchange<R> {
         public Scsi {
             if (cdb.length() < 6 || cdb.length() > MAX_CDB_BYTES || timeoutMs < 0) {
                 throw new IllegalArgumentException(
-                        "a CDB of " + cdb.length() + " bytes, " + timeoutMs + " ms");
+                        "invalid CDB length or timeout: " + cdb.length() + " bytes, " + timeoutMs
+                                + " ms");
             }
         }
 
@@ -67,7 +68,7 @@ public sealed interface Exchange<R> {
             Optional<Task<ScsiResult>> task) implements Exchange<TaskManagementResponseCode> {
         public Manage {
             if (function == TaskManagementFunction.TASK_REASSIGN) {
-                throw new IllegalArgumentException("tasks are reassigned by the session itself");
+                throw new IllegalArgumentException("TASK REASSIGN is sent by the session itself");
             }
             if (function.refersToTask() != task.isPresent()) {
                 throw new IllegalArgumentException(function + (task.isPresent()

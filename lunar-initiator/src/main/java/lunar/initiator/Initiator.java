@@ -29,7 +29,7 @@ import lunar.iscsi.text.TargetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An iSCSI initiator: finds targets and logs in to them. It owns the event loops of its sessions; closing it closes
+ * An iSCSI initiator: discovers targets and logs in to them. It owns the event loops of its sessions; closing it closes
  * them all. May be used by any thread.
  */
 public final class Initiator implements AutoCloseable {
@@ -56,7 +56,7 @@ public final class Initiator implements AutoCloseable {
     /**
      * Creates an initiator with one event loop.
      *
-     * @throws IllegalArgumentException when the name is no iSCSI name
+     * @throws IllegalArgumentException if the name is no iSCSI name
      */
     public static Initiator create(String name) { return create(InitiatorOptions.of(name)); }
 
@@ -71,15 +71,15 @@ public final class Initiator implements AutoCloseable {
     /**
      * Logs in to the target of an {@link IscsiUri}. The LUN of the URI, if any, is ignored.
      *
-     * @throws IllegalArgumentException when the URI is wrong; the message is one line for the user
-     * @throws LoginException when the target refuses, or does not answer in time
-     * @throws IOException when there is no connection to be had, or it ends
+     * @throws IllegalArgumentException if the URI is wrong; the message is one line for the user
+     * @throws LoginException if the target rejects the login, or does not respond in time
+     * @throws IOException if no connection can be established, or it is lost
      */
     public Session login(String uri) throws IOException {
         IscsiUri parsed = IscsiUri.parse(uri);
         if (parsed.initiatorName().isPresent() && !parsed.initiatorName().get().equals(name())) {
-            throw new IllegalArgumentException("the URI names initiator "
-                    + parsed.initiatorName().get() + ", and this one is " + name());
+            throw new IllegalArgumentException("the URI specifies initiator "
+                    + parsed.initiatorName().get() + ", but this one is " + name());
         }
         return login(parsed.sessionOptions());
     }
@@ -87,8 +87,8 @@ public final class Initiator implements AutoCloseable {
     /**
      * Logs in.
      *
-     * @throws LoginException when the target refuses, or does not answer in time
-     * @throws IOException when there is no connection to be had, or it ends
+     * @throws LoginException if the target rejects the login, or does not respond in time
+     * @throws IOException if no connection can be established, or it is lost
      */
     public Session login(SessionOptions session) throws IOException {
         return login(session, normal(session, newIsid()), "login to " + session.targetName(),
@@ -96,11 +96,11 @@ public final class Initiator implements AutoCloseable {
     }
 
     /**
-     * Logs in with a given ISID: a session that the target still has with it ends there, with its commands, before the
+     * Logs in with a given ISID: an existing session with it is ended at the target, with its commands, before the
      * login completes (session reinstatement, RFC 7143 section 6.3.5).
      *
-     * @throws LoginException when the target refuses, or does not answer in time
-     * @throws IOException when there is no connection to be had, or it ends
+     * @throws LoginException if the target rejects the login, or does not respond in time
+     * @throws IOException if no connection can be established, or it is lost
      */
     public Session login(SessionOptions session, Isid isid) throws IOException {
         return login(session, normal(session, isid).withAllStages(),
@@ -108,11 +108,11 @@ public final class Initiator implements AutoCloseable {
     }
 
     /**
-     * Logs in with a given ISID at exactly the portal of the options. A redirection is not followed: it may lead to
-     * another portal group, where the ISID is that of another session, which would end instead.
+     * Logs in with a given ISID at exactly the portal of the options. Does not follow redirections: they may lead to
+     * another portal group, where the login would reinstate another session with this ISID.
      *
-     * @throws LoginException when the target refuses, redirects, or does not answer in time
-     * @throws IOException when there is no connection to be had, or it ends
+     * @throws LoginException if the target rejects or redirects the login, or does not respond in time
+     * @throws IOException if no connection can be established, or it is lost
      */
     public Session loginHere(SessionOptions session, Isid isid) throws IOException {
         return login(session, normal(session, isid).withAllStages(),
@@ -129,8 +129,8 @@ public final class Initiator implements AutoCloseable {
      * Discovers the targets of a portal.
      *
      * @param portal {@code host[:port]}, an IPv6 address in brackets
-     * @throws LoginException when the target refuses, or does not answer in time
-     * @throws IOException when there is no connection to be had, or it ends
+     * @throws LoginException if the target rejects the login, or does not respond in time
+     * @throws IOException if no connection can be established, or it is lost
      */
     public List<DiscoveredTarget> discover(String portal) throws IOException {
         return discover(discovery(portal));
@@ -234,7 +234,7 @@ public final class Initiator implements AutoCloseable {
             String task = "connection " + cid + " to " + options.targetName();
             if (session.loginResult().tsih() == 0) {
                 throw new IOException(
-                        task + ": the target has given the session no TSIH to join by");
+                        task + ": the target has returned no TSIH, so no connection can join the session");
             }
             LoginPhase.Outcome<SessionEngine> outcome = attempt(options, portal,
                     settings.joining(session.loginResult(), cid), task, expStatSn,
@@ -267,7 +267,7 @@ public final class Initiator implements AutoCloseable {
         };
         var portal = new InetSocketAddress(at.host(), at.port());
         if (portal.isUnresolved()) {
-            throw new IOException(what + ": no host of this name is known");
+            throw new IOException(what + ": unknown host");
         }
         ChapOptions.requireLongSecrets(settings, portal.getAddress(), what);
         if (closed) {
@@ -282,7 +282,7 @@ public final class Initiator implements AutoCloseable {
             throw new IOException(what + ": cannot connect: " + e.getMessage(), e);
         }
         LoginPhase<S> running = phase.join();
-        // A session lives on one event loop; nothing has come yet, since the initiator speaks first.
+        // A session is confined to one event loop; nothing has been received yet, because the initiator sends first.
         transport.loop().execute(loop == null
                 ? running::start
                 : () -> transport.moveTo(loop, running::start));

@@ -3,7 +3,7 @@ package lunar.initiator;
 import lunar.scsi.Lun;
 
 /**
- * Counts the work of an initiator's sessions: a bridge to a metrics library. Called on the hot path, by any thread:
+ * Receives counts of commands of an initiator's sessions, for a metrics library. Called on the hot path by any thread;
  * must not block.
  */
 @FunctionalInterface

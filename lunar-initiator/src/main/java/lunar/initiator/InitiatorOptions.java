@@ -10,9 +10,9 @@ import lunar.iscsi.spi.Polling;
  *
  * @param name iSCSI name: {@code iqn.}, {@code eui.} or {@code naa.} (RFC 7143 section 4.2.7)
  * @param alias InitiatorAlias, a human-readable name
- * @param loops event loops, that is threads, over which the sessions are spread
+ * @param loops event loops (threads) among which sessions are distributed
  * @param listener receives the events of sessions
- * @param metrics counts commands
+ * @param metrics receives counts of commands
  */
 public record InitiatorOptions(String name, Optional<String> alias, LoopOptions loops,
         SessionListener listener, Optional<InitiatorMetrics> metrics) {
@@ -29,7 +29,8 @@ public record InitiatorOptions(String name, Optional<String> alias, LoopOptions 
         }
         if (loops.count() > MAX_LOOPS) {
             throw new IllegalArgumentException(
-                    "an initiator has 1 to " + MAX_LOOPS + " event loops, not " + loops.count());
+                    "the number of event loops must be 1 to " + MAX_LOOPS + ", not "
+                            + loops.count());
         }
     }
 

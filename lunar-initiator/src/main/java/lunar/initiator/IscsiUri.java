@@ -25,48 +25,48 @@ import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The URI of a target or of one of its LUNs:
+ * URI of a target or of one of its LUNs:
  *
  * <pre>
  * iscsi://[user[%secret]@]host[:port]/target-name[/lun][?option=value&amp;option=value]
  * </pre>
  *
- * <p>The first percent sign separates user and secret, as in libiscsi; behind it, percent and two hexadecimal digits
- * stand for a byte. An IPv6 address stands in brackets. A secret in a file is safer than one on a command line.
+ * <p>The first percent sign separates user and secret, as in libiscsi; after it, percent and two hexadecimal digits
+ * encode a byte. An IPv6 address is written in brackets. A secret in a file is safer than one on a command line.
  *
  * <pre>
  * header-digest, data-digest    crc32c or none
  * secret-file                   file with the user's secret, read at each login
- * mutual-user                   name under which the target must prove itself,
+ * mutual-user                   CHAP user by which the target must authenticate itself,
  * mutual-secret-file            and the file with its secret, read at each login
- * chap-algorithms               what may be offered, the preferred first: of sha3-256, sha-256, sha-1, md5
- * initiator                     name of the initiator, where the URI is opened as a device
- * queue-depth                   commands at the target at once
- * sessions                      1 to 32, spread over the portals that discovery tells of
- * policy                        which of them a request takes: least-queue, round-robin, service-time, fixed
- * no-path-retry                 how long requests wait while there is no session: queue, fail, or seconds
- * write-cache                   stable: the target keeps acknowledged writes over power failures; auto: what it tells
- * connections                   1 to 32 in each session, where the target allows so many
+ * chap-algorithms               algorithms to offer, preferred first: sha3-256, sha-256, sha-1, md5
+ * initiator                     name of the initiator, if the URI is opened as a device
+ * queue-depth                   maximum number of commands at the target
+ * sessions                      1 to 32, distributed over the discovered portals
+ * policy                        choice of the session of a request: least-queue, round-robin, service-time, fixed
+ * no-path-retry                 how long requests wait without a session: queue, fail, or seconds
+ * write-cache                   stable: the target keeps acknowledged writes across power failures; auto: as reported
+ * connections                   1 to 32 per session, as far as the target allows
  * error-recovery-level          0, 1 or 2: what the initiator offers (RFC 7143 section 7.1.5)
- * keep-alive                    silence after which the target is pinged, and after as much again given up: 500ms, 10s
- * command-timeout               how long a command may take, with its time in the queue and its retries: 30s
+ * keep-alive                    silence after which the target is pinged, and after as long again given up: 500ms, 10s
+ * command-timeout               timeout of a command, including queueing and retries: 30s
  * poll                          how long the event loop polls before it sleeps: auto, off, or a time such as 50us
  * </pre>
  *
  * @param lun the LUN, if the URI has one
  * @param initiatorName the option {@code initiator}
  * @param polling the option {@code poll}
- * @param sessionOptions how to log in
- * @param paths how many sessions, and how they share the work
+ * @param sessionOptions options of the login
+ * @param paths number of sessions and how they share requests
  */
 public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Polling polling,
         SessionOptions sessionOptions, Paths paths) {
     /**
      * Options for several sessions in parallel.
      *
-     * @param sessions how many
+     * @param sessions number of sessions
      * @param policy name of a policy, if one is given
-     * @param noPathMs how long requests wait without a session, if it is said; {@link Long#MAX_VALUE} for ever
+     * @param noPathMs how long requests wait without a session, if given; {@link Long#MAX_VALUE} for no limit
      * @param stableCache whether the target keeps acknowledged writes over resets and power failures
      */
     public record Paths(int sessions, Optional<String> policy, OptionalLong noPathMs,
@@ -100,7 +100,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
     public static IscsiUri parse(String text) {
         if (!text.contains(":")) {
             throw new IllegalArgumentException(
-                    "'" + text + "' is not a target's URI; write for example " + EXAMPLE);
+                    "'" + text + "' is not the URI of a target; write for example " + EXAMPLE);
         }
         return of(DeviceUri.parse(text));
     }
@@ -121,7 +121,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
         }
         Matcher authority = AUTHORITY.matcher(rest.group(1));
         if (!authority.matches()) {
-            throw wrong(uri, "has no host, or something odd in its place");
+            throw wrong(uri, "has no valid host");
         }
         String target = decoded(rest.group(2));
         if (!TARGET_NAME.matcher(target).matches()) {
@@ -153,11 +153,11 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
         int sessions = number(uri, "sessions", 1);
         if (sessions > MAX_SESSIONS) {
             throw wrong(uri,
-                    "asks for " + sessions + " sessions; " + MAX_SESSIONS + " are the most");
+                    "asks for " + sessions + " sessions; the maximum is " + MAX_SESSIONS);
         }
         Optional<String> policy = uri.option("policy");
         if (policy.isPresent() && !POLICIES.contains(policy.get())) {
-            throw wrong(uri, "has policy '" + policy.get() + "', which is none of " + POLICIES);
+            throw wrong(uri, "has policy '" + policy.get() + "', which is not one of " + POLICIES);
         }
         return new Paths(sessions, policy, switch (uri.option("no-path-retry", "")) {
             case "" -> OptionalLong.empty();
@@ -174,8 +174,8 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
     private static int connections(DeviceUri uri) {
         int connections = number(uri, "connections", 1);
         if (connections > MAX_CONNECTIONS) {
-            throw wrong(uri, "asks for " + connections + " connections; " + MAX_CONNECTIONS
-                    + " are the most");
+            throw wrong(uri,
+                    "asks for " + connections + " connections; the maximum is " + MAX_CONNECTIONS);
         }
         return connections;
     }
@@ -193,8 +193,8 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
         }
         Matcher matcher = TIME.matcher(written.get());
         if (!matcher.matches()) {
-            throw wrong(uri, "has '" + written.get() + "' where the time of " + option
-                    + " belongs, such as 500ms or 10s");
+            throw wrong(uri, "has '" + written.get() + "' as the time of " + option
+                    + "; write for example 500ms or 10s");
         }
         int number = Integer.parseInt(matcher.group(1));
         return matcher.group(2).equals("s") ? 1_000 * number : number;
@@ -216,7 +216,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
     private static int port(DeviceUri uri, @Nullable String written) {
         int port = written == null ? TargetAddress.DEFAULT_PORT : Integer.parseInt(written);
         if (port < 1 || port > 0xffff) {
-            throw wrong(uri, "has port " + port + ", which is not one of 1 to 65535");
+            throw wrong(uri, "has port " + port + ", which is not 1 to 65535");
         }
         return port;
     }
@@ -225,7 +225,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
         try {
             return Lun.of(Integer.parseInt(written));
         } catch (IllegalArgumentException _) { // among them, what is not a number
-            throw wrong(uri, "has '" + written + "' where the number of a LUN belongs");
+            throw wrong(uri, "has '" + written + "' as the LUN, which must be a number");
         }
     }
 
@@ -248,7 +248,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
             return Optional.of(new ChapOptions(own.get(), target, algorithms
                     .map(ChapAlgorithm::parse).orElse(ChapAlgorithm.DEFAULT_ORDER)));
         } catch (IllegalArgumentException e) {
-            throw wrong(uri, "has chap-algorithms that make no sense: " + e.getMessage());
+            throw wrong(uri, "has invalid chap-algorithms: " + e.getMessage());
         }
     }
 
@@ -323,7 +323,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
         }
         if (!written.get().matches("[1-9][0-9]{0,8}")) {
             throw wrong(uri,
-                    "has '" + written.get() + "' where the number of " + option + " belongs");
+                    "has '" + written.get() + "' as " + option + ", which must be a number");
         }
         return Integer.parseInt(written.get());
     }

@@ -21,24 +21,24 @@ import lunar.block.Limits;
 import lunar.block.StorageException;
 import lunar.block.spi.RequestCompletion;
 import lunar.block.spi.RequestValidation;
-import lunar.initiator.internal.lun.CapacityQuestion;
+import lunar.initiator.internal.lun.CapacityQuery;
 import lunar.initiator.internal.lun.LunExtents;
 import lunar.initiator.internal.lun.LunProbe;
 import lunar.initiator.internal.lun.LunRequests;
 import lunar.initiator.internal.lun.LunTraits;
-import lunar.initiator.internal.session.Bounces;
+import lunar.initiator.internal.session.BounceBuffers;
 import lunar.initiator.internal.session.SessionEngine;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Lun;
 
 /**
- * A LUN as a block device. Requests in flight share the queue depth of the session; more wait in its queue.
+ * A LUN as a block device. Requests in flight share the queue depth of the session; further requests wait in its queue.
  *
- * <p>Retries commands where that is safe and may help, within the deadline of the request and unseen by the caller. Any
- * other failure is a {@link StorageException}.
+ * <p>Retries commands if that is safe and useful, within the deadline of the request and transparently to the caller.
+ * Any other failure is a {@link StorageException}.
  *
- * <p>Native buffers and arrays of bytes are sent from and received into in place. Others are copied, and so is
- * memory of a confined arena, which only a request that {@link #execute} waits for may have.
+ * <p>Native buffers and arrays of bytes are sent from and received into in place. Others are copied, including memory
+ * of a confined arena, which only requests of {@link #execute} may use.
  */
 public final class LunDevice implements BlockDevice {
     private final Session session;
@@ -51,7 +51,7 @@ public final class LunDevice implements BlockDevice {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CountDownLatch drained = new CountDownLatch(1);
     private final LunRequests requests;
-    private final CapacityQuestion capacity;
+    private final CapacityQuery capacity;
     private final LunExtents extents;
     private volatile Geometry geometry;
     private volatile Consumer<AdditionalSense> attentionListener = _ -> {};
@@ -67,7 +67,7 @@ public final class LunDevice implements BlockDevice {
         geometry = traits.geometry();
         extents = new LunExtents(new LunProbe(engine, lun), traits.hasHoles());
         requests = new LunRequests(engine, lun, traits, writes.ledger(), toString(), this::leave);
-        capacity = new CapacityQuestion(engine, lun, new CapacityQuestion.Device() {
+        capacity = new CapacityQuery(engine, lun, new CapacityQuery.Device() {
             @Override
             public int blockSize() { return geometry.blockSize(); }
 
@@ -88,8 +88,8 @@ public final class LunDevice implements BlockDevice {
     }
 
     /**
-     * Takes over the unit's answers to another session, where it did not answer this one: what callers have learned of
-     * the unit holds for each of its sessions, even where optional questions timed out.
+     * Adopts the unit's responses to another session where it did not respond to this one, so that reported properties
+     * of the unit hold in each session, even if optional queries timed out.
      */
     public synchronized void learn(LunDevice other) {
         if (other.equals(this)) {
@@ -137,7 +137,7 @@ public final class LunDevice implements BlockDevice {
     public long writeLosses() { return writes.writeLosses(); }
 
     /** Returns what the unit has reported of resets by this session. */
-    public ResetTold resetTold() {
+    public ReportedReset resetTold() {
         return engine.resets().told(lun);
     }
 
@@ -183,7 +183,7 @@ public final class LunDevice implements BlockDevice {
         StorageException failure = null;
         try {
             RequestValidation.check(request, this);
-            if (request.buffer().byteSize() > 0 && !Bounces.isShared(request.buffer())) {
+            if (request.buffer().byteSize() > 0 && !BounceBuffers.isShared(request.buffer())) {
                 failure = new InvalidRequestException(
                         request + ": the buffer's arena is closed, or confined to a thread");
             }
@@ -226,8 +226,8 @@ public final class LunDevice implements BlockDevice {
     }
 
     /**
-     * Asks the unit for its capacity, since it may have grown, and adopts the answer when it comes. Does not block. A
-     * unit reports a change by a unit attention in each session with it, with the next command there.
+     * Queries the capacity of the unit, which may have grown, and adopts the response when it arrives. Does not block.
+     * A unit reports a change by a unit attention in each session, with the next command.
      */
     public void askCapacity() { capacity.ask(); }
 

@@ -12,9 +12,9 @@ import lunar.scsi.Status;
  * Result of a command passed through to the target.
  *
  * @param status the SCSI status byte
- * @param senseData the sense data as they came; empty where there were none
- * @param residual difference between the transfer and the length of the buffers: as the target reports it, or as
- *        observed where it reports none
+ * @param senseData the sense data as received; empty if there was none
+ * @param residual difference between the transfer and the length of the buffers: as reported by the target, or as
+ *        observed if it reports none
  * @param bidirectionalReadResidual the residual of the data-in of a command with data in both directions
  * @param dataInBytes bytes received into the data-in buffer
  */
@@ -37,11 +37,11 @@ public record ScsiResult(int status, Bytes senseData, Residual residual,
     }
 
     /**
-     * Returns this result, where the command has succeeded.
+     * Returns this result if the command has succeeded.
      *
-     * @param what the command and where it went, for the message
-     * @throws StorageException of the type that says what to do, with a {@link SenseException} as its cause where
-     *         there are sense data
+     * @param what the command and its destination, for the message
+     * @throws StorageException of the type that corresponds to the failure, with a {@link SenseException} as its cause
+     *        if there is sense data
      */
     public ScsiResult orThrow(String what) throws StorageException {
         if (isSuccess()) {

@@ -11,7 +11,7 @@ import lunar.block.PrivateFile;
 import lunar.iscsi.login.ChapCredentials;
 import lunar.iscsi.login.Secret;
 
-/** A CHAP user name, and the file that holds the secret; a line end after it does not count. */
+/** A CHAP user name and the file with its secret; a trailing line end is ignored. */
 record SecretFile(String user, Path file) implements ChapSource {
     private static final int MAX_BYTES = 4096;
 

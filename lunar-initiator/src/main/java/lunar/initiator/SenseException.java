@@ -5,9 +5,9 @@ import lunar.block.StorageException;
 import lunar.scsi.Sense;
 
 /**
- * The sense data behind a failure: the cause of every {@link StorageException} that stands for a CHECK CONDITION. The
- * type of that exception says what to do; this one tells details, such as which field of a CDB was refused. It carries
- * a value and no stack trace.
+ * Carries the sense data of a failure: the cause of every {@link StorageException} that represents a CHECK CONDITION.
+ * The type of that exception classifies the failure; this one has the details, such as the rejected field of a CDB. Has
+ * no stack trace.
  */
 public final class SenseException extends Exception {
     private static final long serialVersionUID = 1;

@@ -28,14 +28,14 @@ import lunar.scsi.Lun;
 /**
  * A session with a target: opens its LUNs, and passes commands through to them. Thread-safe.
  *
- * <p>It may have several connections, over which commands are spread; their order is kept (RFC 7143 section 4.2.2). The
- * effect of a lost connection depends on the negotiated ErrorRecoveryLevel (section 7.1.5): at 2 its tasks go on over
- * another, or over a new one where all are lost. Below, tasks that the target had received end there, and reads and
- * writes of a {@link LunDevice} are sent again as long as the session has a connection; without one it has ended, and
- * its user logs in again for another.
+ * <p>It may have several connections, over which commands are distributed in order (RFC 7143 section 4.2.2). The effect
+ * of a lost connection depends on the negotiated ErrorRecoveryLevel (section 7.1.5): at level 2 its tasks continue on
+ * another connection, or on a new one if all are lost. At lower levels, tasks that the target has received are aborted,
+ * and reads and writes of a {@link LunDevice} are retried as long as the session has a connection; without one the
+ * session has ended, and its user must log in again.
  *
- * <p>Closing it logs out. Commands that are then still at the target end with {@link DeviceGoneException}, as does
- * everything afterwards.
+ * <p>Closing it logs out. Commands that are still at the target then fail with {@link DeviceGoneException}, like all
+ * later requests.
  */
 public final class Session implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -68,7 +68,7 @@ public final class Session implements AutoCloseable {
                 status, bytes, nanos);
     }
 
-    /** Logs in the connections beside the first; those that fail now are tried again later. */
+    /** Logs in the further connections; failed ones are retried later. */
     void addConnections() {
         engine.addConnections();
     }
@@ -77,7 +77,7 @@ public final class Session implements AutoCloseable {
         try {
             listener.happened(this, notice);
         } catch (RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, "listener of sessions", e);
+            LOG.log(System.Logger.Level.ERROR, "session listener failed", e);
         }
     }
 
@@ -147,9 +147,9 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * Whether the session ended with unconfirmed commands at the target that change blocks. They may be performed as
-     * long as the target has the session; a login with its ISID ends it there (RFC 7143 section 6.3.5). False while the
-     * session is open.
+     * Whether the session ended with unanswered commands at the target that change blocks. They may be executed as long
+     * as the session exists at the target; a login with its ISID ends it there (RFC 7143 section 6.3.5). False while
+     * the session is open.
      */
     public boolean leftUnanswered() { return engine.tasks().leftUnanswered(); }
 
@@ -161,7 +161,7 @@ public final class Session implements AutoCloseable {
     /**
      * Opens a LUN that is a disk. Closing the device leaves the session open.
      *
-     * @throws StorageException when there is no such LUN, or it is no disk, or it does not answer
+     * @throws StorageException if there is no such LUN, or it is no disk, or it does not answer
      */
     public LunDevice open(Lun lun) throws StorageException { return open(lun, () -> {}); }
 
@@ -199,12 +199,12 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * Passes a command through. Returns any SCSI status, which the caller judges; nothing is retried.
+     * Passes a command through. Returns any SCSI status, which the caller must check; nothing is retried.
      *
      * @param cdb 6 to 260 bytes
      * @param dataIn buffer for data from the target; {@link MemorySegment#NULL} for none
      * @param dataOut data for the target; {@link MemorySegment#NULL} for none
-     * @throws StorageException when the command did not complete: timeout, session gone
+     * @throws StorageException if the command did not complete: timeout, session gone
      */
     public ScsiResult execute(Lun lun, byte[] cdb, MemorySegment dataIn, MemorySegment dataOut)
             throws StorageException {
@@ -220,7 +220,7 @@ public final class Session implements AutoCloseable {
         List<DiscoveredTarget> targets = SendTargets.parse(keys, leftOut::add);
         if (!leftOut.isEmpty()) {
             LOG.log(System.Logger.Level.WARNING, "discovery at {0}: {1} malformed names or"
-                    + " addresses of targets are left out, the first: {2}", portal(),
+                    + " addresses of targets ignored, the first: {2}", portal(),
                     leftOut.size(), leftOut.getFirst().getMessage());
         }
         return targets;

@@ -8,14 +8,14 @@ import lunar.scsi.Sense;
 
 /** An event of a session, for a {@link SessionListener}. */
 public sealed interface SessionNotice {
-    /** A connection was lost. The session goes on over others, or over a replacement, or ends. */
+    /** A connection was lost. The session continues over others, or over a replacement, or ends. */
     record ConnectionLost(int cid, IOException why) implements SessionNotice {}
 
     /** A connection has joined the session. */
     record ConnectionJoined(int cid, TargetAddress portal) implements SessionNotice {}
 
     /**
-     * The tasks of a lost connection go on over another (RFC 7143 sections 7.2.1 and 7.2.2).
+     * The tasks of a lost connection continue over another (RFC 7143 sections 7.2.1 and 7.2.2).
      *
      * @param retried commands that the target had not received, sent again under their CmdSN
      * @param reassigned tasks that the target had, moved by TASK REASSIGN

@@ -10,18 +10,19 @@ import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 
 /**
- * Where to log in, and how. Start from {@link #of}, or from a URI by {@link IscsiUri#sessionOptions}.
+ * Options of a session: target, transport, authentication, limits. Start from {@link #of}, or from a URI by
+ * {@link IscsiUri#sessionOptions}.
  *
- * @param scheme kind of transport: {@code iscsi} for TCP, {@code iser} for RDMA
- * @param portal where the target is
+ * @param scheme transport: {@code iscsi} for TCP, {@code iser} for RDMA
+ * @param portal portal of the target
  * @param targetName the target's iSCSI name
- * @param offer what is offered in the negotiation: digests, bursts and so on
- * @param chap how the initiator proves itself, and perhaps the target; empty for no authentication
- * @param timeouts how long the target may take
- * @param queueDepth commands at the target at once; more wait here
- * @param connections connections of the session, where the target allows so many (MC/S, RFC 7143 section 4.2.2)
- * @param otherPortals where else connections of the session may go, each with its portal group tag, as discovery tells
- *        them: those of the group in which the session is are used
+ * @param offer parameters offered in the negotiation, such as digests and bursts
+ * @param chap authentication of the initiator, and optionally of the target; empty for no authentication
+ * @param timeouts timeouts
+ * @param queueDepth maximum number of commands at the target; further ones are queued here
+ * @param connections connections of the session, as far as the target allows (MC/S, RFC 7143 section 4.2.2)
+ * @param otherPortals further portals for connections of the session, each with its portal group tag, as discovered;
+ *        those in the session's group are used
  */
 public record SessionOptions(String scheme, TargetAddress portal, String targetName, Offer offer,
         Optional<ChapOptions> chap, Timeouts timeouts, int queueDepth, int connections,
@@ -38,12 +39,13 @@ public record SessionOptions(String scheme, TargetAddress portal, String targetN
     public SessionOptions {
         otherPortals = List.copyOf(otherPortals);
         if (connections < 1 || connections > MAX_CONNECTIONS) {
-            throw new IllegalArgumentException("a session has 1 to " + MAX_CONNECTIONS
-                    + " connections, not " + connections);
+            throw new IllegalArgumentException(
+                    "the number of connections must be 1 to " + MAX_CONNECTIONS
+                            + ", not " + connections);
         }
         if (queueDepth < 1 || queueDepth > MAX_QUEUE_DEPTH) {
             throw new IllegalArgumentException(
-                    "a queue depth is 1 to " + MAX_QUEUE_DEPTH + ", not " + queueDepth);
+                    "the queue depth must be 1 to " + MAX_QUEUE_DEPTH + ", not " + queueDepth);
         }
     }
 
@@ -92,12 +94,12 @@ public record SessionOptions(String scheme, TargetAddress portal, String targetN
                 chap.map(ChapOptions::algorithms).orElse(ChapAlgorithm.DEFAULT_ORDER)));
     }
 
-    /** Returns the initiator's credentials, if they are fixed; empty where a source is asked at each login. */
+    /** Returns the initiator's credentials, if they are fixed; empty if a source is asked at each login. */
     public Optional<ChapCredentials> credentials() {
         return chap.map(ChapOptions::own).flatMap(SessionOptions::unchanging);
     }
 
-    /** Returns the target's credentials, if they are fixed; empty where a source is asked at each login. */
+    /** Returns the target's credentials, if they are fixed; empty if a source is asked at each login. */
     public Optional<ChapCredentials> targetCredentials() {
         return chap.flatMap(ChapOptions::target).flatMap(SessionOptions::unchanging);
     }

@@ -4,7 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import lunar.block.StorageException;
 
 /**
- * An {@link Exchange} on its way. Thread-safe; occupies no thread.
+ * An {@link Exchange} in progress. Thread-safe; occupies no thread.
  *
  * @param <R> type of the result
  */
@@ -28,10 +28,10 @@ public interface Task<R> {
     State state();
 
     /**
-     * Waits for the end, which comes, at the latest, with the timeout. An interrupt does not end the wait, since
-     * buffers may be in use until then; the thread's interrupt status is kept.
+     * Waits for the end, at most until the timeout. An interrupt does not end the wait, because buffers may be in use
+     * until then; the thread's interrupt status is kept.
      *
-     * @throws StorageException when the task did not complete: timeout, cancelled, session lost
+     * @throws StorageException if the task did not complete: timeout, cancelled, session lost
      */
     R await() throws StorageException;
 
@@ -39,11 +39,11 @@ public interface Task<R> {
     CompletableFuture<R> future();
 
     /**
-     * Cancels the task: removes it from the queue, or has the target abort it. It then ends with
+     * Cancels the task: removes it from the queue, or makes the target abort it. It then ends with
      * {@link lunar.block.AbortedException}. Does not block.
      *
-     * @return completes when nothing of it is left at the target: with true when it was stopped, false when it had
-     *         ended, or goes on since the target does not abort it
+     * @return completes when it is no longer at the target: with true if it was aborted, false if it had ended or if
+     *        the target does not abort it
      */
     CompletableFuture<Boolean> cancel();
 }

@@ -4,11 +4,11 @@ package lunar.initiator;
  * Timeouts of a session, all in milliseconds and above 0.
  *
  * @param connectMs for the transport's connection
- * @param loginMs for the whole login, each time it is redirected; for a discovery after its login, too
- * @param commandMs for a command, from its submission on, with its time in the queue and all its retries
- * @param abortMs for the answer to the task management that aborts a command; then the session is given up
+ * @param loginMs for the whole login, restarted by a redirection; also for a discovery after its login
+ * @param commandMs for a command, from its submission, including queueing and all retries
+ * @param abortMs for the response to the task management function that aborts a command; then the session is dropped
  * @param logoutMs for the logout
- * @param keepAliveMs of silence after which the target is pinged; after as much again the session is given up
+ * @param keepAliveMs silence after which the target is pinged; after as long again the session is dropped
  */
 public record Timeouts(int connectMs, int loginMs, int commandMs, int abortMs, int logoutMs,
         int keepAliveMs) {
@@ -19,7 +19,7 @@ public record Timeouts(int connectMs, int loginMs, int commandMs, int abortMs, i
     public Timeouts {
         if (connectMs <= 0 || loginMs <= 0 || commandMs <= 0 || abortMs <= 0 || logoutMs <= 0
                 || keepAliveMs <= 0) {
-            throw new IllegalArgumentException("a timeout must be above 0 ms");
+            throw new IllegalArgumentException("timeouts must be greater than 0 ms");
         }
     }
 

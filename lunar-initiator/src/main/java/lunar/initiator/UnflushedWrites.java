@@ -10,14 +10,14 @@ import lunar.initiator.internal.lun.WriteLedger;
 
 /**
  * Tracks whether a logical unit has acknowledged writes that no flush has made stable yet, and whether its target may
- * have lost them with a volatile cache. Belongs to the unit, not to a session or a path: it outlives sessions, and all
- * paths to a unit share it. Thread-safe.
+ * have lost them with a volatile cache. Belongs to the unit rather than to a session or path: outlives sessions and is
+ * shared by all paths to a unit. Thread-safe.
  */
 public final class UnflushedWrites {
     private final WriteLedger ledger;
     /** Held while {@link #reopened} decides, which may block; never by a thread that receives. */
     private final ReentrantLock judging = new ReentrantLock();
-    /** Whether a session has found the unit yet, and the write verifier that it told last; guarded by that lock. */
+    /** Whether a session has opened the unit yet, and the last reported write verifier; guarded by that lock. */
     private boolean known;
     private Optional<UUID> verifier = Optional.empty();
 
@@ -63,23 +63,23 @@ public final class UnflushedWrites {
     }
 
     /**
-     * Notes that the unit may have lost its volatile cache: the next flush fails if there are unflushed writes.
+     * Records that the unit may have lost its volatile cache: the next flush fails if there are unflushed writes.
      *
-     * @param why what has happened to which unit, for the message
+     * @param why event and unit, for the message
      */
     public void lost(String why) { ledger.lost(why); }
 
     /**
-     * Called when a new session has found the unit, before requests use it. Notes a loss unless something shows that
-     * the unit has kept its cache: it reports the same write verifier as before; where it has no verifier, it reports
-     * an I_T nexus loss (29h/07h) rather than a reset, or a session that is older than this one still reaches it.
+     * Called when a new session has opened the unit, before requests use it. Records a loss unless there is evidence
+     * that the unit has kept its cache: it reports the same write verifier as before; or, without a verifier, it
+     * reports an I_T nexus loss (29h/07h) rather than a reset, or an older session still reaches it.
      *
      * @param by name of the unit and the new session, for the message
-     * @param told what the unit attentions of the session have reported so far
-     * @param now the write verifier that the unit reports by this session
+     * @param told resets that unit attentions of the session have reported so far
+     * @param now write verifier that the unit reports in this session
      * @param witness whether an older session reaches the unit; may block
      */
-    public void reopened(String by, ResetTold told, Optional<UUID> now,
+    public void reopened(String by, ReportedReset told, Optional<UUID> now,
             BooleanSupplier witness) {
         judging.lock();
         try {
@@ -89,14 +89,14 @@ public final class UnflushedWrites {
             } else if (now.isPresent() && verifier.isPresent()) {
                 kept = now.equals(verifier);
             } else {
-                kept = told == ResetTold.NEXUS_LOSS || witness.getAsBoolean();
+                kept = told == ReportedReset.NEXUS_LOSS || witness.getAsBoolean();
             }
             known = true;
             verifier = now;
             if (!kept) {
-                lost(by + ": the session was made anew, and "
+                lost(by + ": the session was re-established, and "
                         + (now.isPresent() ? "the write verifier has changed" : switch (told) {
-                            case NOTHING, NEXUS_LOSS -> "the target does not tell whether it "
+                            case NOTHING, NEXUS_LOSS -> "the target does not report whether it "
                                     + "kept its write cache";
                             case RESET -> "the target reports a power on or reset";
                             case POWER_ON -> "the target reports a power on";

@@ -1,5 +1,5 @@
 /**
- * The initiator: logs in to targets and gives their LUNs as {@link lunar.block.BlockDevice}s.
+ * The initiator: logs in to targets and provides their LUNs as {@link lunar.block.BlockDevice}s.
  *
  * {@snippet :
  * try (var initiator = Initiator.create("iqn.2026-11.org.example:host1");
@@ -13,12 +13,12 @@
  * }
  * }
  *
- * <p>What is no read or write of a device is an {@link lunar.initiator.Exchange}, which {@link lunar.initiator.Session}
- * starts as a {@link lunar.initiator.Task}.
+ * <p>Other requests than reads and writes of a device are {@link lunar.initiator.Exchange}s, which
+ * {@link lunar.initiator.Session} starts as a {@link lunar.initiator.Task}.
  *
  * <p>Threading: every public object may be used by any thread. A command is sent by the thread that submits it;
- * what the target answers is taken in, and completions run, on the event loop of the session's connection. State
- * of a session is guarded by one private lock, which is never held while foreign code runs.
+ * responses are processed, and completions run, on the event loop of the session's connection. State of a session is
+ * guarded by one private lock, which is never held while foreign code runs.
  */
 @NullMarked
 package lunar.initiator;

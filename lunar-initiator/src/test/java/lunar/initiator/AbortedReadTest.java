@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The buffer of a task that one connection tells to be aborted while another brings its data. */
+/** Tests the buffer of a task that is aborted over one connection while another receives its data. */
 @Timeout(30)
 class AbortedReadTest {
     private static final int BLOCKS = 64;

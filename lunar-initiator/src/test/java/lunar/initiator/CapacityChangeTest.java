@@ -36,7 +36,10 @@ import lunar.testkit.ScriptedPeer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A unit that grows, or a target with other units, is noticed, whichever command the unit attention answers. */
+/**
+ * Tests that a unit's new capacity, or new units of the target, are noticed whichever command reports the unit
+ * attention.
+ */
 @Timeout(30)
 class CapacityChangeTest {
     private static final int GROWN = 512;
@@ -111,7 +114,7 @@ class CapacityChangeTest {
     }
 
     @Test
-    void shouldAskAgainWhereTheQuestionForTheNewSizeMeetsAnAttention() throws Exception {
+    void shouldQueryNewSizeAgainAfterUnitAttention() throws Exception {
         try (var loopback = loopback(); LunDevice device = loopback.open()) {
             grows(300, ReadBlocks.class::isInstance);
             grows(GROWN, ReadCapacity16.class::isInstance);
@@ -122,7 +125,7 @@ class CapacityChangeTest {
     }
 
     @Test
-    void shouldAskAgainWhereItGrowsWhileTheQuestionIsUnderWay() throws Exception {
+    void shouldQueryAgainIfItGrowsDuringTheQuery() throws Exception {
         var held = new ArrayList<ScsiCommand>();
         try (var loopback = new Loopback(peer -> disk.serve(peer, (_, command, cdb) -> {
             if (cdb instanceof ReadCapacity16 && blockCount == 300 && held.isEmpty()) {
@@ -143,7 +146,7 @@ class CapacityChangeTest {
     }
 
     @Test
-    void shouldHearInAnyCommandOfTheSession() throws Exception {
+    void shouldDetectLossInAnyCommandOfTheSession() throws Exception {
         List<SessionCall> calls = List.of(Session::luns,
                 session -> session.execute(Lun.ZERO, new TestUnitReady().bytes(),
                         MemorySegment.NULL, MemorySegment.NULL),
@@ -169,7 +172,7 @@ class CapacityChangeTest {
     }
 
     @Test
-    void shouldHearWhileTheUnitIsOpened() throws Exception {
+    void shouldDetectLossWhileTheUnitIsOpened() throws Exception {
         grows(GROWN, ModeSense.class::isInstance); // after READ CAPACITY
         try (var loopback = loopback(); LunDevice device = loopback.open()) {
             assertThat(due).isEmpty();
@@ -178,7 +181,7 @@ class CapacityChangeTest {
     }
 
     @Test
-    void shouldTellOfOtherUnitsWhicheverQuestionHeardOfThem() throws Exception {
+    void shouldReportOtherUnitsDetectedByAnyQuery() throws Exception {
         List<Predicate<Cdb>> heardBy = List.of(ReadCapacity16.class::isInstance,
                 ReportLuns.class::isInstance, ModeSense.class::isInstance);
         for (Predicate<Cdb> by : heardBy) {
@@ -197,7 +200,7 @@ class CapacityChangeTest {
 
     /** Such a unit would keep the session busy with nothing but these questions. */
     @Test
-    void shouldPauseWhereEachQuestionMeetsAnAttention() throws Exception {
+    void shouldPauseIfEachQueryMeetsAUnitAttention() throws Exception {
         var pendingRequests = new AtomicInteger();
         var open = new AtomicBoolean();
         try (var log = new CapturedLog("lunar.initiator");
@@ -213,7 +216,7 @@ class CapacityChangeTest {
                 LunDevice device = loopback.open()) {
             open.set(true);
             device.askCapacity();
-            while (log.linesWith("not answered").isEmpty()) {
+            while (log.linesWith("no valid response").isEmpty()) {
                 device.read(0, Loopback.blocks(1));
             }
             for (int i = 0; i < 1000; i++) { // the unit answers one command after the other
@@ -232,7 +235,7 @@ class CapacityChangeTest {
 
     /** Each path is a nexus with attentions of its own, and one that nothing is sent by hears nothing. */
     @Test
-    void shouldGrowOverAllPathsWhereOneHearsOfIt() throws Exception {
+    void shouldGrowOnAllPathsAfterOneReportsIt() throws Exception {
         try (var loopback = loopback();
                 MultipathDevice device = MultipathDevice.open(loopback.initiator,
                         MultipathOptions.of(Stream.generate(loopback::options).limit(2).toList(),

@@ -21,7 +21,7 @@ import lunar.iscsi.pdu.Isid;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a login is given of the secrets, and when. What targets make of it is tested with the target. */
+/** Tests which secrets a login gets, and when. Authentication itself is tested with the target. */
 class ChapOptionsTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:demo";
     private static final ChapCredentials OWN = credentials("me", "a secret of the host");
@@ -46,7 +46,7 @@ class ChapOptionsTest {
     }
 
     @Test
-    void shouldRefuseShortSecretsOffTheLoopback() throws Exception {
+    void shouldRejectShortSecretsOffTheLoopback() throws Exception {
         InetAddress here = InetAddress.ofLiteral("127.0.0.1");
         InetAddress there = InetAddress.ofLiteral("192.0.2.1");
         ChapCredentials tooShort = credentials("me", "eleven byte");
@@ -62,7 +62,7 @@ class ChapOptionsTest {
     }
 
     @Test
-    void shouldAskForCredentialsAtEachLogin() throws Exception {
+    void shouldRequestCredentialsAtEachLogin() throws Exception {
         var asked = new AtomicInteger();
         var options = ChapOptions
                 .of(target -> credentials("me", "secret " + asked.incrementAndGet() + target))
@@ -108,11 +108,11 @@ class ChapOptionsTest {
         assertThatThrownBy(() -> broken.authenticate(BARE)).isInstanceOf(IOException.class)
                 .hasMessageContaining("the target's CHAP credentials: no such key");
         assertThatThrownBy(() -> ChapOptions.of((ChapSource) _ -> null).authenticate(BARE))
-                .isInstanceOf(IOException.class).hasMessageContaining("there are none");
+                .isInstanceOf(IOException.class).hasMessageContaining("returned none");
     }
 
     @Test
-    void shouldRefuseOneSecretForBothEnds() {
+    void shouldRejectOneSecretForBothEnds() {
         var same = new ChapCredentials("them", OWN.secret());
         assertThatThrownBy(() -> ChapOptions.of(OWN).withTarget(same))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("12.1.3");
@@ -121,11 +121,11 @@ class ChapOptionsTest {
     }
 
     @Test
-    void shouldTakeEachAlgorithmOnce() {
+    void shouldAcceptEachAlgorithmOnce() {
         for (var wrong : List.of(List.<ChapAlgorithm>of(), List.of(MD5, SHA256, MD5))) {
             assertThatThrownBy(() -> ChapOptions.of(OWN).withAlgorithms(wrong))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("one algorithm or more");
+                    .hasMessageContaining("at least one algorithm");
         }
     }
 

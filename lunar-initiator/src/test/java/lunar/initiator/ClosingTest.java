@@ -75,7 +75,7 @@ class ClosingTest {
     }
 
     @Test
-    void shouldEndWhatIsAtTheTargetAndWhatWaits() throws Exception {
+    void shouldEndRequestsAtTheTargetAndWaitingOnes() throws Exception {
         var atTarget = new CountDownLatch(4);
         try (var loopback = Loopback.disk((_, _, cdb) -> {
             if (cdb instanceof ReadBlocks) {

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Targets that ask for more than they take. */
+/** Tests targets that send more requests than they accept responses for. */
 @Timeout(60)
 class FloodTest {
     private static final int PING_BYTES = 8192;
@@ -52,7 +52,7 @@ class FloodTest {
     }
 
     @Test
-    void shouldEndAConnectionWhoseTargetPingsAndTakesNoAnswer() throws Exception {
+    void shouldEndAConnectionWhoseTargetPingsAndReadsNoResponses() throws Exception {
         var ended = new CountDownLatch(1);
         try (var loopback = new Loopback(peer -> {
             peer.login();
@@ -91,7 +91,7 @@ class FloodTest {
         }
     }
 
-    /** What the target sends again and again, and takes none of the SNACKs for it. */
+    /** PDUs that the target sends repeatedly while it ignores all SNACKs. */
     private static void flood(String target, ScriptedTarget.Script script) throws Exception {
         var ended = new CountDownLatch(1);
         try (var loopback = new Loopback(peer -> {
@@ -107,7 +107,7 @@ class FloodTest {
                         Bytes.of(MemorySegment.ofArray(ReadBlocks.of(0, 1).bytes())),
                         Loopback.blocks(1)));
                 assertThat(ended.await(25, TimeUnit.SECONDS)).as(target).isTrue();
-                assertThatThrownBy(read::await).hasStackTraceContaining("SNACKs and does not");
+                assertThatThrownBy(read::await).hasStackTraceContaining("SNACKs without receiving");
             }
         }
     }
@@ -127,7 +127,7 @@ class FloodTest {
     }
 
     @Test
-    void shouldEndAConnectionWhoseTargetDamagesPdusAndTakesNoSnack() throws Exception {
+    void shouldEndAConnectionWhoseTargetSendsDamagedPdusAndIgnoresSnacks() throws Exception {
         flood("damage", peer -> {
             byte[] damaged = peer.encode(new NopIn(Lun.ZERO, 5, Bhs.NO_TAG, peer.statSn(),
                     peer.expCmdSn(), peer.maxCmdSn()), new byte[4]);
@@ -137,7 +137,7 @@ class FloodTest {
     }
 
     @Test
-    void shouldEndAConnectionWhoseTargetWantsItsDataAcknowledgedAndTakesNoAnswer()
+    void shouldEndAConnectionWhoseTargetRequestsAcknowledgementsAndReadsNone()
             throws Exception {
         flood("acknowledgements", peer -> {
             ScsiCommand command = peer.receive(ScsiCommand.class);
@@ -206,7 +206,7 @@ class FloodTest {
     /** Bytes on the wire are counted right, or a target that keeps the rules would end up beyond them. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldAnswerOneR2tAfterTheOtherOfWhateverLength(boolean digests) throws Exception {
+    void shouldAnswerR2tsOfAnyLengthInOrder(boolean digests) throws Exception {
         var dice = new Random(7143);
         int[] lengths = IntStream.range(0, 300).map(_ -> 1 + dice.nextInt(9_000)).toArray();
         int bytes = (IntStream.of(lengths).sum() + 511) / 512 * 512;

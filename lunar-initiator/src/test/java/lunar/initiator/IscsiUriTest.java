@@ -124,13 +124,13 @@ class IscsiUriTest {
             "iscsi://u%s@host/" + TARGET + "?chap-algorithms=",
             "iscsi://u%s@host/" + TARGET + "?chap-algorithms=md5,md5",
             "ram:1GiB"})
-    void shouldRefuseInOneLine(String uri) {
+    void shouldRejectInOneLine(String uri) {
         assertThatThrownBy(() -> IscsiUri.parse(uri)).isInstanceOf(IllegalArgumentException.class)
                 .message().isNotBlank().doesNotContain("\n");
     }
 
     @Test
-    void shouldTakeConnectionsAndRecovery() {
+    void shouldAcceptConnectionsAndRecovery() {
         SessionOptions options = IscsiUri.parse(
                 "iscsi://host/" + TARGET + "?connections=4&error-recovery-level=2")
                 .sessionOptions();
@@ -152,7 +152,7 @@ class IscsiUriTest {
     }
 
     @Test
-    void shouldRefuseOneSecretForBothDirections() throws Exception {
+    void shouldRejectOneSecretForBothDirections() throws Exception {
         Path file = Files.writeString(folder.resolve("secret"), "the very same");
         assertThatThrownBy(() -> IscsiUri.parse("iscsi://user@host/" + TARGET + "?secret-file="
                 + file + "&mutual-user=them&mutual-secret-file=" + file))

@@ -45,7 +45,7 @@ class LoginTest {
     }
 
     @Test
-    void shouldTellWhyTheTargetRefuses() throws Exception {
+    void shouldReportWhyTheTargetRefuses() throws Exception {
         try (var loopback = new Loopback(peer -> {
             var request = peer.receive(LoginRequest.class);
             peer.send(peer.loginResponse(request, false, 2, 3));
@@ -62,11 +62,11 @@ class LoginTest {
     }
 
     @Test
-    void shouldGiveUpOnATargetThatSaysNothing() throws Exception {
+    void shouldGiveUpOnASilentTarget() throws Exception {
         try (var loopback = new Loopback(ScriptedPeer::awaitEnd)
                 .timeouts(Loopback.patient().withLoginMs(100))) {
             assertThatThrownBy(loopback::login).isInstanceOf(LoginException.class)
-                    .hasMessageContaining("no answer within 100 ms");
+                    .hasMessageContaining("no response within 100 ms");
         }
     }
 
@@ -142,7 +142,7 @@ class LoginTest {
     }
 
     @Test
-    void shouldFailWhereNobodyListens() throws Exception {
+    void shouldFailIfNothingListens() throws Exception {
         int port;
         try (var socket = new ServerSocket()) {
             socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -154,7 +154,7 @@ class LoginTest {
                     .isInstanceOf(IOException.class).hasMessageContaining("cannot connect");
             assertThatThrownBy(() -> initiator
                     .login(SessionOptions.of("no-such-host.invalid", port, Loopback.TARGET)))
-                    .isInstanceOf(IOException.class).hasMessageContaining("no host of this name");
+                    .isInstanceOf(IOException.class).hasMessageContaining("unknown host");
         }
     }
 
@@ -187,7 +187,7 @@ class LoginTest {
     }
 
     @Test
-    void shouldNotBeSentInCircles() throws Exception {
+    void shouldNotFollowCircularRedirections() throws Exception {
         var logins = new AtomicInteger();
         var here = new String[1];
         try (var loopback = new Loopback(peer -> {
@@ -229,7 +229,7 @@ class LoginTest {
     }
 
     @Test
-    void shouldFailWhereARequiredDigestIsNotHad() throws Exception {
+    void shouldFailIfARequiredDigestIsNotAvailable() throws Exception {
         Offer offer = Offer.DEFAULT.withHeaderDigest(DigestChoice.REQUIRE_CRC32C);
         try (var loopback = new Loopback(peer -> {
             peer.login("HeaderDigest=None");
@@ -303,7 +303,7 @@ class LoginTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoPortalOrName() {
+    void shouldRejectInvalidPortalsAndNames() {
         assertThatThrownBy(() -> Initiator.create("host1"))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("iqn.");
         try (var initiator = Initiator.create("iqn.2026-11.org.lunar:test")) {
@@ -313,7 +313,7 @@ class LoginTest {
     }
 
     @Test
-    void shouldRefuseToLogInOnceClosed() throws Exception {
+    void shouldRejectToLogInOnceClosed() throws Exception {
         try (var loopback = new Loopback(ScriptedPeer::awaitEnd)) {
             loopback.initiator.close();
             assertThatThrownBy(loopback::login).isInstanceOf(IOException.class)

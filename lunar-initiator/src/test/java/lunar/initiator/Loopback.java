@@ -5,7 +5,10 @@ import java.lang.foreign.MemorySegment;
 import lunar.scsi.Lun;
 import lunar.testkit.ScriptedTarget;
 
-/** An initiator and a scripted target, with timeouts short enough for tests of them and long enough for the rest. */
+/**
+ * An initiator and a scripted target, with timeouts that are short enough to be tested and long enough not to disturb
+ * other tests.
+ */
 final class Loopback implements AutoCloseable {
     static final String TARGET = "iqn.2026-11.org.lunar:scripted";
 

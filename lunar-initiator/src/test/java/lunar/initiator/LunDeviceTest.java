@@ -76,7 +76,7 @@ class LunDeviceTest {
     }
 
     @Test
-    void shouldNotRetryUnitAttentionForEver() throws Exception {
+    void shouldNotRetryUnitAttentionForever() throws Exception {
         try (var loopback = Loopback.disk(firstReads(100, sense(UNIT_ATTENTION)));
                 LunDevice device = loopback.open()) {
             assertThatThrownBy(() -> device.read(0, Loopback.blocks(1)))
@@ -85,7 +85,7 @@ class LunDeviceTest {
     }
 
     @Test
-    void shouldOpenAUnitThatHasSomethingToTellFirst() throws Exception {
+    void shouldOpenAUnitThatHasSomethingToReportFirst() throws Exception {
         var told = new AtomicInteger();
         try (var loopback = Loopback.disk((peer, command, cdb) -> {
             boolean attention = cdb instanceof TestUnitReady && told.incrementAndGet() <= 3;
@@ -101,7 +101,7 @@ class LunDeviceTest {
 
     /** The read is sent again and goes well; the flush after it must not vouch for the write before it. */
     @Test
-    void shouldFailTheFlushAfterAPowerOnThatAnotherCommandHeardOf() throws Exception {
+    void shouldFailTheFlushAfterAPowerOnReportedToAnotherCommand() throws Exception {
         try (var loopback = Loopback.disk((peer, command, cdb) -> {
             if (cdb instanceof SynchronizeCache) {
                 ScriptedDisk.status(peer, command, Status.GOOD);
@@ -143,7 +143,7 @@ class LunDeviceTest {
     }
 
     @Test
-    void shouldSayWhatFailedAndWhere() throws Exception {
+    void shouldReportWhatFailedAndWhere() throws Exception {
         Sense sense = Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.UNRECOVERED_READ_ERROR);
         try (var loopback = Loopback.disk(firstReads(1, sense(sense)));
                 LunDevice device = loopback.open()) {
@@ -155,7 +155,7 @@ class LunDeviceTest {
     }
 
     @Test
-    void shouldTellAReservationConflict() throws Exception {
+    void shouldReportAReservationConflict() throws Exception {
         try (var loopback = Loopback.disk(firstReads(1, status(Status.RESERVATION_CONFLICT)));
                 LunDevice device = loopback.open()) {
             assertThatThrownBy(() -> device.read(0, Loopback.blocks(1)))
@@ -164,7 +164,7 @@ class LunDeviceTest {
     }
 
     @Test
-    void shouldNotTakeLessDataForAll() throws Exception {
+    void shouldNotTreatLessDataAsComplete() throws Exception {
         try (var loopback = Loopback.disk(firstReads(1, (peer, command, _) -> {
             peer.send(new ScsiResponse(0, 0, 0, new Residual(Residual.Kind.UNDERFLOW, 1024),
                     Residual.NONE, command.itt(), 0, peer.statSn(), peer.expCmdSn(),
@@ -177,7 +177,7 @@ class LunDeviceTest {
     }
 
     @Test
-    void shouldTakeADeviceWithoutFlushAsOneWithoutCache() throws Exception {
+    void shouldTreatADeviceWithoutFlushAsUncached() throws Exception {
         try (var loopback = Loopback.disk((peer, command, cdb) -> {
             if (cdb instanceof SynchronizeCache) {
                 ScriptedDisk.sense(peer, command, Sense.of(SenseKey.ILLEGAL_REQUEST,
@@ -203,7 +203,7 @@ class LunDeviceTest {
     }
 
     @Test
-    void shouldRefuseALunThatIsNoDisk() throws Exception {
+    void shouldRejectALunThatIsNoDisk() throws Exception {
         for (int type : new int[]{StandardInquiry.CONTROLLER, StandardInquiry.UNKNOWN}) {
             try (var loopback = Loopback.disk((peer, command, cdb) -> {
                 if (cdb instanceof Inquiry) {
@@ -281,7 +281,7 @@ class LunDeviceTest {
     }
 
     @Test
-    void shouldRefuseACompletionThatWaits() throws Exception {
+    void shouldRejectBlockingInACompletion() throws Exception {
         try (var loopback = Loopback.disk((_, _, _) -> false); LunDevice device = loopback.open()) {
             var failure = new CompletableFuture<Throwable>();
             device.submit(new BlockRequest().asRead(0, 1, Loopback.blocks(1))
@@ -340,7 +340,7 @@ class LunDeviceTest {
     }
 
     @Test
-    void shouldRefuseToQueueABufferThatOthersCannotUse() throws Exception {
+    void shouldRejectToQueueABufferThatOthersCannotUse() throws Exception {
         try (var loopback = Loopback.disk((_, _, _) -> false);
                 LunDevice device = loopback.open();
                 var arena = Arena.ofConfined()) {
@@ -369,7 +369,7 @@ class LunDeviceTest {
     // --- pass-through ---
 
     @Test
-    void shouldPassCommandsThroughAndJudgeNothing() throws Exception {
+    void shouldPassCommandsThroughUninterpreted() throws Exception {
         try (var loopback = Loopback.disk((_, _, _) -> false); LunDevice device = loopback.open()) {
             MemorySegment data = Loopback.blocks(1);
             ScsiResult inquiry = device.execute(new Inquiry(false, 0, 255).bytes(), data,

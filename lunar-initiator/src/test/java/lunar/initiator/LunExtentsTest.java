@@ -41,7 +41,7 @@ class LunExtentsTest {
     }
 
     @Test
-    void shouldJoinWhatIsAlikeFromTheBlockAskedFor() throws Exception {
+    void shouldJoinEqualExtentsFromTheRequestedBlock() throws Exception {
         Answer answer = list(extent(0, 12, Provisioning.DEALLOCATED),
                 extent(12, 20, Provisioning.DEALLOCATED), extent(32, 8, Provisioning.MAPPED),
                 extent(40, 8, Provisioning.ANCHORED), extent(48, 8, Provisioning.UNKNOWN),
@@ -54,7 +54,7 @@ class LunExtentsTest {
     }
 
     @Test
-    void shouldTakeOnlyDeallocatedBlocksForAHoleAndStayOnTheDevice() throws Exception {
+    void shouldTreatOnlyDeallocatedBlocksAsHolesWithinTheDevice() throws Exception {
         Answer answer = (peer, command, status) -> {
             List<LbaStatusList.Extent> all = List.of(extent(32, 8, Provisioning.MAPPED),
                     extent(40, 8, Provisioning.ANCHORED), extent(48, 8, Provisioning.UNKNOWN),
@@ -69,7 +69,7 @@ class LunExtentsTest {
     }
 
     @Test
-    void shouldTakeAllAsAllocatedWhereTheAnswerIsNonsense() throws Exception {
+    void shouldTreatAllAsAllocatedIfTheResponseIsInvalid() throws Exception {
         List<Answer> answers = List.of(list(), list(extent(8, 8, Provisioning.DEALLOCATED)),
                 list(extent(7, 0, Provisioning.DEALLOCATED)),
                 list(extent(0, 7, Provisioning.DEALLOCATED)),
@@ -84,7 +84,7 @@ class LunExtentsTest {
     }
 
     @Test
-    void shouldAskNoMoreWhereTheCommandIsRefused() throws Exception {
+    void shouldNotQueryAgainIfTheCommandIsRejected() throws Exception {
         for (AdditionalSense why : List.of(AdditionalSense.INVALID_COMMAND_OPERATION_CODE,
                 AdditionalSense.INVALID_FIELD_IN_CDB)) {
             asked.clear();
@@ -97,7 +97,7 @@ class LunExtentsTest {
     }
 
     @Test
-    void shouldAskAgainAfterAFailureOfAnotherKind() throws Exception {
+    void shouldQueryAgainAfterAnotherFailure() throws Exception {
         Answer answer = sense(
                 Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.LBA_OUT_OF_RANGE));
         with(true, answer, device -> {
@@ -108,7 +108,7 @@ class LunExtentsTest {
     }
 
     @Test
-    void shouldTakeAllForDataWhereAskingFails() throws Exception {
+    void shouldTreatAllAsDataIfTheQueryFails() throws Exception {
         Answer answer = sense(Sense.of(SenseKey.ABORTED_COMMAND, AdditionalSense.NONE));
         with(true, answer, device -> {
             assertThat(device.extent(3)).isEqualTo(new Extent(3, 253, true));
@@ -118,7 +118,7 @@ class LunExtentsTest {
     }
 
     @Test
-    void shouldNoteThatTheDeviceHasGrownWhenToldInBetween() throws Exception {
+    void shouldDetectGrowthReportedInBetween() throws Exception {
         Answer answer = (peer, command, _) -> {
             if (asked.size() == 1) {
                 blockCount = 512;
@@ -143,7 +143,7 @@ class LunExtentsTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNotOnTheDeviceAndBeGoneAfterClose() throws Exception {
+    void shouldRejectWhatIsNotOnTheDeviceAndBeGoneAfterClose() throws Exception {
         with(true, list(extent(0, 256, Provisioning.DEALLOCATED)), device -> {
             for (long lba : new long[]{-1, 256, Long.MAX_VALUE}) {
                 assertThatThrownBy(() -> device.extent(lba))

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a device need not know does not keep it from being opened, however it answers. */
+/** Tests that responses to optional queries never prevent a device from being opened. */
 @Timeout(30) // and the time for a command is 60 s
 class OptionalProbeTest {
     private static final BlockLimits LIMITS = new BlockLimits(false, 1, 0, 0, 0, 0, 0, 0, 0,
@@ -159,7 +159,7 @@ class OptionalProbeTest {
     }
 
     @Test
-    void shouldNotTakeASessionThatEndsForAnAnswer() throws Exception {
+    void shouldNotTreatTheEndOfASessionAsAnAnswer() throws Exception {
         try (var loopback = Loopback.disk((peer, command, cdb) -> {
             if (cdb instanceof CompareAndWrite) {
                 peer.cut();

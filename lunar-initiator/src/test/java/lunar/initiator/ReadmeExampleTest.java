@@ -14,7 +14,7 @@ import lunar.testkit.ScriptedPeer;
 import lunar.testkit.ScriptedTarget;
 import org.junit.jupiter.api.Test;
 
-/** The example of the README, word for word but for the port. */
+/** Runs the example of the README, literally except for the port. */
 class ReadmeExampleTest {
     private final ScriptedDisk served = new ScriptedDisk();
 
@@ -58,13 +58,13 @@ class ReadmeExampleTest {
     }
 
     @Test
-    void shouldRefuseADeviceUriWithoutALun() {
+    void shouldRejectADeviceUriWithoutALun() {
         assertThatThrownBy(() -> Devices.open("iscsi://127.0.0.1/iqn.2026-11.org.lunar:demo"))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("has no LUN");
     }
 
     @Test
-    void shouldTellInOneLineThatADeviceCannotBeOpened() throws Exception {
+    void shouldReportInOneLineThatADeviceCannotBeOpened() throws Exception {
         try (var target = ScriptedTarget.start(ScriptedPeer::cut)) {
             assertThatThrownBy(() -> Devices.open("iscsi://u%hidden@" + target.portal()
                     + "/iqn.2026-11.org.lunar:demo/0")).isInstanceOf(DeviceGoneException.class)

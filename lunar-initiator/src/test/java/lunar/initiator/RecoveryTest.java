@@ -40,7 +40,10 @@ import lunar.testkit.ScriptedPeer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Error recovery within a connection and beyond it (RFC 7143 sections 7.1.4, 7.2, 7.8 and 7.9), PDU by PDU. */
+/**
+ * Tests error recovery within a connection and across connections (RFC 7143 sections 7.1.4, 7.2, 7.8 and 7.9), PDU by
+ * PDU.
+ */
 @Timeout(30)
 class RecoveryTest {
     private static final int HALF = 8192;
@@ -105,7 +108,7 @@ class RecoveryTest {
             assertThat(buffer.asSlice(0, HALF).mismatch(MemorySegment.ofArray(half(1))))
                     .isNegative();
             assertThat(buffer.asSlice(HALF).mismatch(MemorySegment.ofArray(half(2)))).isNegative();
-            device.write(0, buffer); // numbers go on as they should
+            device.write(0, buffer); // numbers continue as they should
             assertThat(session.isOpen()).isTrue();
         }
     }
@@ -116,7 +119,7 @@ class RecoveryTest {
     }
 
     @Test
-    void shouldAskAgainForDamagedData() throws Exception {
+    void shouldRequestDamagedDataAgain() throws Exception {
         read((peer, command) -> {
             sendDamaged(peer, dataIn(peer, command, 0, 0, false), half(1));
             snack(peer, SnackType.DATA_R2T, command.itt(), 0, 0);
@@ -127,7 +130,7 @@ class RecoveryTest {
     }
 
     @Test
-    void shouldAskAgainForDamagedDataWithTheirStatus() throws Exception {
+    void shouldRequestDamagedDataAndStatusAgain() throws Exception {
         read((peer, command) -> {
             int statSn = peer.statSn();
             peer.send(dataIn(peer, command, 0, statSn, false), half(1));
@@ -140,7 +143,7 @@ class RecoveryTest {
     }
 
     @Test
-    void shouldAskForMissingDataOnceAndThrowAwayWhatCameBehindThem() throws Exception {
+    void shouldRequestMissingDataOnceAndDiscardLaterData() throws Exception {
         read((peer, command) -> {
             int statSn = peer.statSn();
             peer.send(dataIn(peer, command, 1, statSn, false), half(9));
@@ -166,7 +169,7 @@ class RecoveryTest {
     }
 
     @Test
-    void shouldAcknowledgeDataThatAskForIt() throws Exception {
+    void shouldAcknowledgeDataOnRequest() throws Exception {
         read((peer, command) -> {
             int statSn = peer.statSn();
             peer.send(dataIn(peer, command, 0, statSn, true), half(1));
@@ -179,7 +182,7 @@ class RecoveryTest {
     }
 
     @Test
-    void shouldAskForAStatusThatIsMissing() throws Exception {
+    void shouldRequestAStatusThatIsMissing() throws Exception {
         var disk = new ScriptedDisk();
         var first = new ArrayList<ScsiCommand>();
         try (var loopback = new Loopback(peer -> {
@@ -240,7 +243,7 @@ class RecoveryTest {
     }
 
     @Test
-    void shouldGiveUpAConnectionThatNeverBringsTheDataWell() throws Exception {
+    void shouldGiveUpAConnectionThatNeverDeliversIntactData() throws Exception {
         var damaged = new AtomicInteger();
         assertThatThrownBy(() -> read((peer, command) -> {
             sendDamaged(peer, dataIn(peer, command, 0, 0, false), half(1));
@@ -249,7 +252,7 @@ class RecoveryTest {
                 damaged.incrementAndGet();
                 sendDamaged(peer, dataIn(peer, command, 0, 0, false), half(1));
             }
-        })).isInstanceOf(DeviceGoneException.class).hasMessageContaining("asked for");
+        })).isInstanceOf(DeviceGoneException.class).hasMessageContaining("was requested 64 times");
         assertThat(damaged).hasValue(Command.MAX_SNACKS);
     }
 
@@ -320,7 +323,7 @@ class RecoveryTest {
     }
 
     @Test
-    void shouldReassignAReadAndGoOnWhereItWas() throws Exception {
+    void shouldReassignAReadAndContinueWhereItWas() throws Exception {
         lost(true, (peer, command) -> {
             peer.send(dataIn(peer, command, 0, 0, false), half(1));
             Thread.sleep(100); // or the reset may overtake it
@@ -342,7 +345,7 @@ class RecoveryTest {
     }
 
     @Test
-    void shouldBelieveATaskThatGoesOnThoughItsReassignmentWasRefused() throws Exception {
+    void shouldContinueATaskWhoseReassignmentWasRejected() throws Exception {
         lost(true, (_, _) -> {}, (peer, command) -> {
             reassign(peer, command, 0, TaskManagementResponseCode.FUNCTION_REJECTED); // as LIO does
             int statSn = peer.statSn();
@@ -364,7 +367,7 @@ class RecoveryTest {
     }
 
     @Test
-    void shouldRetryUnderItsNumberWhatTheTargetHasNotReceived() throws Exception {
+    void shouldRetryUnreceivedCommandsWithTheirCmdSn() throws Exception {
         lost(false, (_, _) -> {}, (peer, command) -> {
             ScsiCommand again = peer.receive(ScsiCommand.class);
             assertThat(again.cmdSn()).isEqualTo(command.cmdSn());
@@ -376,7 +379,7 @@ class RecoveryTest {
     }
 
     @Test
-    void shouldReassignAWriteAndSendWhatIsAskedForFromThere() throws Exception {
+    void shouldReassignAWriteAndSendWhatIsRequestedFromThere() throws Exception {
         var came = new ArrayList<byte[]>();
         lost(true, (peer, command) -> {
             peer.send(new R2t(command.lun(), command.itt(), 5, peer.nextStatSn(), peer.expCmdSn(),
@@ -431,7 +434,7 @@ class RecoveryTest {
     }
 
     @Test
-    void shouldRefuseAnythingButALevel() {
+    void shouldRejectAnythingButALevel() {
         for (int level : List.of(-1, 3)) {
             assertThatThrownBy(() -> SessionOptions.of("host", 3260, Loopback.TARGET)
                     .withErrorRecoveryLevel(level)).isInstanceOf(IllegalArgumentException.class);

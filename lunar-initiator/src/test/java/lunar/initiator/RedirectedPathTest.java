@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A path whose session is followed by one in another portal group: a login there ends nothing at the first, which may
- * still perform a write that was not answered (ADR 7).
+ * Tests a path whose session is followed by one in another portal group: the new login does not end the old session,
+ * which may still execute an unacknowledged write (ADR 7).
  */
 @Timeout(30)
 class RedirectedPathTest {
@@ -34,7 +34,7 @@ class RedirectedPathTest {
     private final ScriptedDisk disk = new ScriptedDisk();
     private final AtomicInteger firstLogins = new AtomicInteger();
     private final AtomicInteger secondLogins = new AtomicInteger();
-    /** What the first group does with logins after the one that it redirects. */
+    /** Behavior of the first group for logins after the redirected one. */
     private volatile boolean takesLogins;
     /** The first portal is in the second group from its second login on. */
     private volatile boolean changesGroup;

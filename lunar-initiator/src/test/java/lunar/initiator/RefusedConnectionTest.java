@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A session whose target refuses its further connections works with those it has. */
+/** Tests that a session continues with its existing connections when the target rejects further ones. */
 @Timeout(60)
 class RefusedConnectionTest {
     private final AtomicInteger logins = new AtomicInteger();
@@ -37,19 +37,19 @@ class RefusedConnectionTest {
     @ParameterizedTest
     @EnumSource(value = LoginStatus.class, names = {"AUTHENTICATION_FAILURE",
             "AUTHORIZATION_FAILURE", "CANNOT_INCLUDE_IN_SESSION"})
-    void shouldGiveUpAConnectionThatIsRefusedForGood(LoginStatus status) throws Exception {
+    void shouldGiveUpAConnectionThatIsRejectedForGood(LoginStatus status) throws Exception {
         try (var log = new CapturedLog("lunar.initiator");
                 var loopback = new Loopback(peer -> serve(peer, status));
                 Session session = loopback.initiator
                         .login(loopback.options().withConnections(2))) {
             int most = 3 + JoinBackoff.MAX_REFUSALS;
-            while (log.linesWith("not tried again").isEmpty()) {
+            while (log.linesWith("not retried").isEmpty()) {
                 assertThat(logins).as("the first, the one beside it, and those tried later")
                         .hasValueLessThanOrEqualTo(most);
                 Thread.onSpinWait();
             }
             assertThat(logins).hasValueLessThanOrEqualTo(most);
-            assertThat(log.linesWith("not tried again")).singleElement().asString()
+            assertThat(log.linesWith("not retried")).singleElement().asString()
                     .contains("connection 1", status.text());
             session.open(Lun.ZERO).close();
             assertThat(session.connectionCount()).isOne();
@@ -62,7 +62,7 @@ class RefusedConnectionTest {
     }
 
     @Test
-    void shouldTryLessAndLessOftenWhatMayHeal() {
+    void shouldRetryTransientFailuresWithBackoff() {
         IOException unreachable = new IOException("no route");
         IOException full = refusal(LoginStatus.TOO_MANY_CONNECTIONS);
         assertThat(pauses(unreachable, 9)).containsExactly(100L, 200L, 400L, 800L, 1600L, 3200L,
@@ -72,7 +72,7 @@ class RefusedConnectionTest {
     }
 
     @Test
-    void shouldNotTryForEverWhatIsRefusedForGood() {
+    void shouldNotRetryPermanentRejectionsForever() {
         assertThat(pauses(refusal(LoginStatus.AUTHORIZATION_FAILURE), 3)).containsExactly(100L,
                 200L, JoinBackoff.NEVER);
         assertThat(pauses(refusal(LoginStatus.SESSION_DOES_NOT_EXIST), 1))
@@ -80,7 +80,7 @@ class RefusedConnectionTest {
     }
 
     @Test
-    void shouldAskATargetSoonThatIsNotReadyAfterALongTimeOutOfReach() {
+    void shouldPollSoonATargetThatIsNotReadyAfterALongOutage() {
         var backoff = new JoinBackoff();
         for (int i = 0; i < 20; i++) {
             assertThat(backoff.afterMs(new IOException("no route"))).isLessThan(10_001L);
@@ -92,7 +92,7 @@ class RefusedConnectionTest {
     }
 
     @Test
-    void shouldCountEachReasonForItself() {
+    void shouldCountEachReasonSeparately() {
         var backoff = new JoinBackoff();
         IOException authentication = refusal(LoginStatus.AUTHENTICATION_FAILURE);
         IOException authorization = refusal(LoginStatus.AUTHORIZATION_FAILURE);

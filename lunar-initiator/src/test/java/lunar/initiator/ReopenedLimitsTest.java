@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What callers were told of a unit holds by each session with it, whatever that answers to optional questions. */
+/** Tests that reported limits of a unit hold in every session, regardless of the responses to optional queries. */
 @Timeout(60)
 class ReopenedLimitsTest {
     private static final int CUT_LBA = 200;
@@ -161,7 +161,7 @@ class ReopenedLimitsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"error", "busy port", "silence"})
-    void shouldKeepWhatWasToldWhenASessionIsMadeAnew(String how) throws Exception {
+    void shouldKeepReportedStateAcrossSessionRecovery(String how) throws Exception {
         try (var loopback = with(new Loopback(peer -> serve(peer, 1, how)));
                 MultipathDevice device = MultipathDevice.open(loopback.initiator,
                         paths(loopback, 1))) {
@@ -177,7 +177,7 @@ class ReopenedLimitsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"error", "busy port", "silence"})
-    void shouldKnowHolesByASessionThatWasNotToldOfThem(String how) throws Exception {
+    void shouldFindHolesThroughASessionOpenedBeforeThem(String how) throws Exception {
         try (var loopback = with(new Loopback(peer -> serve(peer, 1, how)));
                 MultipathDevice device = MultipathDevice.open(loopback.initiator,
                         paths(loopback, 1))) {
@@ -192,7 +192,7 @@ class ReopenedLimitsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
-    void shouldHaveByEachPathWhatWasToldByOne(int poorOne) throws Exception {
+    void shouldShareReportedStateAcrossPaths(int poorOne) throws Exception {
         try (var loopback = with(new Loopback(peer -> serve(peer, poorOne, "error")));
                 MultipathDevice device = MultipathDevice.open(loopback.initiator,
                         paths(loopback, 2).withPolicy(PathPolicy.roundRobin()))) {

@@ -42,7 +42,7 @@ import lunar.testkit.ScriptedPeer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Commands that end without success are sent again where that is safe and may help: see {@link RetryPolicy}. */
+/** Tests that failed commands are retried where that is safe and useful: see {@link RetryPolicy}. */
 @Timeout(30)
 class RetriedCommandsTest {
     private static final BlockLimits LIMITS = new BlockLimits(false, 1, 0, 0, 0, 0, 0, 0, 0,
@@ -62,7 +62,7 @@ class RetriedCommandsTest {
         return true;
     };
 
-    /** What the commands of a test end with, the first with the first; afterwards all go well. */
+    /** Outcomes of the commands of a test in order; afterwards all succeed. */
     private final Queue<ScriptedDisk.Hook> answers = new ArrayDeque<>();
     private final AtomicInteger asked = new AtomicInteger();
     private final ScriptedDisk disk = new ScriptedDisk();
@@ -156,7 +156,7 @@ class RetriedCommandsTest {
     }
 
     @Test
-    void shouldTakeAttentionsBetweenBusyAnswersAsFewInARow() throws Exception {
+    void shouldCountConsecutiveUnitAttentionsOnly() throws Exception {
         answer(Stream.generate(() -> List.of(ATTENTION, ATTENTION, ATTENTION, BUSY)).limit(4)
                 .flatMap(List::stream).toArray(ScriptedDisk.Hook[]::new));
         try (var loopback = loopback(); LunDevice device = loopback.open()) {
@@ -166,7 +166,7 @@ class RetriedCommandsTest {
     }
 
     @Test
-    void shouldRepeatWhatAnotherHostsResetHasAborted() throws Exception {
+    void shouldRetryCommandsAbortedByAnotherHostsReset() throws Exception {
         for (ScriptedDisk.Hook aborted : List.of(ABORTED_COMMAND, TASK_ABORTED, TERMINATED)) {
             try (var loopback = loopback(); LunDevice device = loopback.open()) {
                 MemorySegment written = Loopback.blocks(2).fill((byte) 7);
@@ -185,7 +185,7 @@ class RetriedCommandsTest {
     }
 
     @Test
-    void shouldNotRepeatForEverWhatIsAborted() throws Exception {
+    void shouldNotRetryAbortedCommandsForever() throws Exception {
         for (ScriptedDisk.Hook aborted : List.of(ABORTED_COMMAND, TASK_ABORTED)) {
             answer(Collections.nCopies(100, aborted).toArray(ScriptedDisk.Hook[]::new));
             try (var loopback = loopback(); LunDevice device = loopback.open()) {
@@ -198,7 +198,7 @@ class RetriedCommandsTest {
 
     /** It may have been done: done twice, it would fail to find what it has replaced itself. */
     @Test
-    void shouldNotRepeatACompareAndWriteThatMayHaveBeenDone() throws Exception {
+    void shouldNotRetryACompareAndWriteThatMayHaveBeenExecuted() throws Exception {
         for (ScriptedDisk.Hook aborted : List.of(ABORTED_COMMAND, TASK_ABORTED, TERMINATED)) {
             try (var loopback = loopback(); LunDevice device = loopback.open()) {
                 answer(aborted);
@@ -210,7 +210,7 @@ class RetriedCommandsTest {
     }
 
     @Test
-    void shouldRepeatACompareAndWriteThatHasNotBeenDone() throws Exception {
+    void shouldRetryACompareAndWriteThatWasNotExecuted() throws Exception {
         answer(ATTENTION, BUSY, TRANSITION);
         try (var loopback = loopback(); LunDevice device = loopback.open()) {
             device.compareAndWrite(0, Loopback.blocks(2));
@@ -219,7 +219,7 @@ class RetriedCommandsTest {
     }
 
     @Test
-    void shouldNotRepeatWhatFailsForGood() throws Exception {
+    void shouldNotRetryPermanentFailures() throws Exception {
         for (ScriptedDisk.Hook failed : List.of(
                 sense(SenseKey.ABORTED_COMMAND, AdditionalSense.GUARD_CHECK_FAILED),
                 sense(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR))) {
@@ -233,7 +233,7 @@ class RetriedCommandsTest {
     }
 
     @Test
-    void shouldNotRepeatAReservationThatMayHaveBeenMade() throws Exception {
+    void shouldNotRetryAReservationThatMayHaveBeenMade() throws Exception {
         try (var loopback = loopback(); Session session = loopback.login()) {
             ScsiUnit unit = ScsiUnit.of(session, Lun.ZERO);
             answer(ATTENTION, BUSY);

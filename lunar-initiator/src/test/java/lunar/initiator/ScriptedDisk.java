@@ -39,13 +39,13 @@ import lunar.scsi.vpd.Inquiry;
 import lunar.scsi.vpd.StandardInquiry;
 import lunar.testkit.ScriptedPeer;
 
-/** LUN 0 of a scripted target: a small disk in memory, which a test may tell to misbehave at some command. */
+/** LUN 0 of a scripted target: a small memory disk that can misbehave at a given command. */
 final class ScriptedDisk {
     static final int BLOCK_SIZE = 512;
     static final int BLOCK_COUNT = 256;
     private static final int MAX_SEGMENT = 8192;
 
-    /** What a test wants to do itself with a command; returns whether it did. */
+    /** Handles a command in place of the disk; returns whether it did. */
     @FunctionalInterface
     interface Hook {
         boolean handled(ScriptedPeer peer, ScsiCommand command, Cdb cdb) throws Exception;

@@ -47,7 +47,7 @@ import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the calls of an application send, byte for byte, and what they make of answers that nobody should believe. */
+/** Tests the bytes that calls of an application send, and the handling of implausible responses. */
 @Timeout(60)
 class ScsiUnitTest {
     private static final Sense CHANGED = Sense.of(SenseKey.UNIT_ATTENTION,
@@ -65,7 +65,7 @@ class ScsiUnitTest {
         }
     }
 
-    /** What a call sends to a target that takes everything: CDB and data-out. */
+    /** Returns CDB and data-out that a call sends to a target that accepts everything. */
     private static String sent(Call call) throws Exception {
         var sent = new ConcurrentLinkedQueue<String>();
         onUnit((peer, command, cdb) -> {
@@ -132,7 +132,7 @@ class ScsiUnitTest {
     // --- attentions ---
 
     @Test
-    void shouldRepeatWhatMetAUnitAttentionAFewTimes() throws Exception {
+    void shouldRetryAfterUnitAttentionsAFewTimes() throws Exception {
         var asked = new AtomicInteger();
         onUnit((peer, command, cdb) -> {
             if (cdb instanceof TestUnitReady && asked.incrementAndGet() <= 5) {
@@ -151,12 +151,12 @@ class ScsiUnitTest {
     }
 
     @Test
-    void shouldReadAModePageAgainWhenSomebodyHasChangedIt() throws Exception {
+    void shouldReadAModePageAgainAfterAnotherHostChangedIt() throws Exception {
         var reads = new AtomicInteger();
         var selects = new ArrayList<String>();
         onUnit((peer, command, cdb) -> {
             if (cdb instanceof ModeSense) {
-                // Somebody else switches the write cache on between the first read and the select.
+                // Another host switches the write cache on between the first read and the select.
                 byte[] page = CachingModePage.of(reads.incrementAndGet() > 1).bytes();
                 byte[] data = new byte[8 + page.length];
                 data[1] = (byte) (data.length - 2);
@@ -181,7 +181,7 @@ class ScsiUnitTest {
     }
 
     @Test
-    void shouldCarryTheSenseOfARefusal() throws Exception {
+    void shouldCarryTheSenseDataOfARejection() throws Exception {
         onUnit((peer, command, cdb) -> {
             if (cdb instanceof TestUnitReady) {
                 ScriptedDisk.sense(peer, command, Sense.invalidFieldInCdb(3, 5));
@@ -195,7 +195,7 @@ class ScsiUnitTest {
     }
 
     @Test
-    void shouldTellHowFarAnErasureIsAndHowItEnds() throws Exception {
+    void shouldReportHowFarAnErasureIsAndHowItEnds() throws Exception {
         for (boolean fails : new boolean[]{false, true}) {
             var asked = new AtomicInteger();
             var progress = new ArrayList<Double>();
@@ -244,7 +244,7 @@ class ScsiUnitTest {
     }
 
     @Test
-    void shouldAskAgainForWhatWasCut() throws Exception {
+    void shouldRequestTruncatedDataAgain() throws Exception {
         var lengths = new ArrayList<Integer>();
         byte[] keys = new byte[8 + 8 * 1000];
         keys[6] = (byte) (8000 >> 8);
@@ -262,7 +262,7 @@ class ScsiUnitTest {
     }
 
     @Test
-    void shouldNotBelieveLengthsThatCannotBe() throws Exception {
+    void shouldRejectImpossibleLengths() throws Exception {
         for (String header : List.of("00000000ffffffff", "000000007fffffff", "0000000000000400",
                 "000000", "")) {
             onUnit((peer, command, cdb) -> {
@@ -272,7 +272,7 @@ class ScsiUnitTest {
                 }
                 return false;
             }, unit -> assertThatThrownBy(unit.reservations()::keys).as(header)
-                    .isInstanceOf(MediumException.class).hasMessageContaining("nonsense"));
+                    .isInstanceOf(MediumException.class).hasMessageContaining("invalid response"));
         }
     }
 
@@ -323,7 +323,7 @@ class ScsiUnitTest {
     }
 
     @Test
-    void shouldMakeNothingButAStorageExceptionOfNonsense() throws Exception {
+    void shouldFailOnMalformedDataWithStorageExceptionOnly() throws Exception {
         long seed = Seed.next();
         var random = new Random(seed);
         Call all = unit -> {
@@ -368,7 +368,7 @@ class ScsiUnitTest {
     }
 
     @Test
-    void shouldRefuseToWaitOrSendWhatHasNoPlace() throws Exception {
+    void shouldRejectWaitingOrSendingBeyondTheLimits() throws Exception {
         onUnit((_, _, _) -> false, unit -> {
             assertThatThrownBy(() -> unit.blocks().orWrite(0,
                     MemorySegment.ofArray(new byte[100])))

@@ -43,13 +43,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every way in which a session breaks ends every call with its type of exception, and none hangs. */
+/** Tests that each way in which a session fails ends every call with its type of exception, and that no call hangs. */
 @Timeout(30)
 class SessionFailureTest {
     private static final int BLOCKS = 64;
     private static final int BYTES = BLOCKS * ScriptedDisk.BLOCK_SIZE;
 
-    /** What to do with a read or write in place of what is right. */
+    /** Misbehavior of the target for a read or write. */
     @FunctionalInterface
     interface Misdeed {
         void commit(ScriptedPeer peer, ScsiCommand command) throws Exception;
@@ -228,12 +228,12 @@ class SessionFailureTest {
         }).timeouts(Loopback.patient().withCommandMs(150)); LunDevice device = loopback.open()) {
             assertThatThrownBy(() -> device.read(0, Loopback.blocks(1)))
                     .isInstanceOf(DeadlineException.class).hasMessageContaining("150 ms");
-            device.write(0, Loopback.blocks(1)); // the session goes on
+            device.write(0, Loopback.blocks(1)); // the session continues
         }
     }
 
     @Test
-    void shouldTakeAnAnswerThatComesWhileAborting() throws Exception {
+    void shouldAcceptAResponseReceivedWhileAborting() throws Exception {
         try (var loopback = Loopback.disk((peer, command, cdb) -> {
             if (!(cdb instanceof ReadBlocks)) {
                 return false;
@@ -261,12 +261,12 @@ class SessionFailureTest {
                 LunDevice device = loopback.open()) {
             assertThatThrownBy(() -> device.read(0, Loopback.blocks(1)))
                     .isInstanceOf(DeviceGoneException.class)
-                    .hasMessageContaining("did not answer");
+                    .hasMessageContaining("did not respond in time");
         }
     }
 
     @Test
-    void shouldGiveUpTheSessionWhereAnAbortIsRefused() throws Exception {
+    void shouldGiveUpTheSessionWhereAnAbortIsRejected() throws Exception {
         try (var loopback = Loopback.disk((peer, _, cdb) -> {
             if (cdb instanceof ReadBlocks) {
                 var abort = peer.receive(TaskManagementRequest.class);
@@ -359,7 +359,8 @@ class SessionFailureTest {
             device.read(0, Loopback.blocks(1)); // ends, since it was there before
             assertThat(loggedOut.get(20, TimeUnit.SECONDS)).isNotNull();
             assertThatThrownBy(() -> device.read(0, Loopback.blocks(1)))
-                    .isInstanceOf(DeviceGoneException.class).hasMessageContaining("log out");
+                    .isInstanceOf(DeviceGoneException.class)
+                    .hasMessageContaining("requested a logout");
         }
     }
 
@@ -374,7 +375,7 @@ class SessionFailureTest {
         }); LunDevice device = loopback.open()) {
             assertThatThrownBy(() -> device.read(0, Loopback.blocks(1)))
                     .isInstanceOf(AbortedException.class).hasMessageContaining("protocol error");
-            device.write(0, Loopback.blocks(1)); // the session goes on
+            device.write(0, Loopback.blocks(1)); // the session continues
         }
     }
 

@@ -42,7 +42,7 @@ import lunar.testkit.ScriptedPeer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Exchanges as tasks: waited for, cancelled on the wire, many at once, and what the target says meanwhile. */
+/** Tests exchanges as tasks: waiting, cancellation on the wire, many at once, and Asynchronous Messages meanwhile. */
 @Timeout(30)
 class TaskTest {
     private static Exchange.Scsi read(MemorySegment buffer) {
@@ -65,7 +65,7 @@ class TaskTest {
     }
 
     @Test
-    void shouldComeToAResultThatCanBeWaitedForAndChained() throws Exception {
+    void shouldReturnAResultThatCanBeAwaitedAndChained() throws Exception {
         try (var loopback = new Loopback(new ScriptedDisk()::serve);
                 Session session = loopback.login()) {
             Task<ScsiResult> task = session.start(read(Loopback.blocks(2)));
@@ -79,7 +79,7 @@ class TaskTest {
     }
 
     @Test
-    void shouldHaveThousandsOnTheirWayWithoutAThreadForEach() throws Exception {
+    void shouldRunThousandsOfRequestsWithoutAThreadForEach() throws Exception {
         try (var loopback = new Loopback(new ScriptedDisk()::serve).queueDepth(64);
                 Session session = loopback.login()) {
             int threads = Thread.activeCount();
@@ -120,7 +120,7 @@ class TaskTest {
     }
 
     @Test
-    void shouldGoOnWithATaskThatTheTargetDoesNotAbort() throws Exception {
+    void shouldContinueWithATaskThatTheTargetDoesNotAbort() throws Exception {
         var came = new CountDownLatch(1);
         try (var loopback = Loopback.disk((peer, command, cdb) -> {
             if (cdb instanceof ReadBlocks) {
@@ -140,7 +140,7 @@ class TaskTest {
     }
 
     @Test
-    void shouldTakeATaskOutOfTheQueueWithoutAWord() throws Exception {
+    void shouldRemoveATaskFromTheQueueSilently() throws Exception {
         var release = new CountDownLatch(1);
         try (var loopback = Loopback.disk((_, _, cdb) -> {
             if (cdb instanceof ReadBlocks) {
@@ -222,7 +222,7 @@ class TaskTest {
     }
 
     @Test
-    void shouldRefuseBuffersThatOtherThreadsMayNotTouch() throws Exception {
+    void shouldRejectBuffersThatOtherThreadsMayNotTouch() throws Exception {
         try (var loopback = new Loopback(new ScriptedDisk()::serve);
                 Session session = loopback.login();
                 Arena arena = Arena.ofConfined()) {
@@ -244,7 +244,7 @@ class TaskTest {
         }
     }
 
-    // --- what the target says, and who hears of it ---
+    // --- events from the target and their listeners ---
 
     private static void say(ScriptedPeer peer, AsyncEvent event, byte[] data) throws Exception {
         peer.send(new AsyncMessage(Lun.ZERO, peer.statSn(), peer.expCmdSn(), peer.maxCmdSn(),
@@ -252,7 +252,7 @@ class TaskTest {
     }
 
     @Test
-    void shouldHearThatTheUnitsHaveChanged() throws Exception {
+    void shouldDetectChangedUnits() throws Exception {
         var notices = new ConcurrentLinkedQueue<SessionNotice>();
         var disk = new ScriptedDisk();
         try (var loopback = new Loopback(peer -> disk.serve(peer, (_, _, cdb) -> {

@@ -74,7 +74,7 @@ class UnflushedWritesTest {
     }
 
     @Test
-    void shouldFailAllFlushesInFlightAndThoseSubmittedBeforeTheFirstIsTold() {
+    void shouldFailAllFlushesInFlightAndThoseSubmittedBeforeTheFirstReport() {
         write();
         var first = new Flush();
         var second = new Flush();
@@ -90,7 +90,7 @@ class UnflushedWritesTest {
     }
 
     @Test
-    void shouldTakeAWriteForLostThatWasUnderWayAtTheLoss() {
+    void shouldTreatAWriteInProgressDuringALossAsLost() {
         long before = writes.ledger().losses();
         writes.lost("power");
         writes.ledger().acknowledged(before);
@@ -127,7 +127,7 @@ class UnflushedWritesTest {
     }
 
     @Test
-    void shouldNotTakeALaterResetForTheAnswerToOneThatWasAskedFor() {
+    void shouldNotTreatALaterResetAsTheRequestedOne() {
         var resets = new ResetWatch("target");
         resets.opened(Lun.ZERO, writes);
         resets.asked(Lun.ZERO);
@@ -144,7 +144,7 @@ class UnflushedWritesTest {
 
     /** Such as a cache that could not be written back. */
     @Test
-    void shouldTakeADeferredErrorForALoss() {
+    void shouldTreatADeferredErrorAsALoss() {
         var resets = new ResetWatch("target");
         resets.opened(Lun.ZERO, writes);
         write();
@@ -174,7 +174,7 @@ class UnflushedWritesTest {
     }
 
     @Test
-    void shouldTellResetsFromOwnOnesAndFromLostNexuses() {
+    void shouldDistinguishForeignResetsFromOwnOnesAndLostNexuses() {
         var resets = new ResetWatch("target");
         resets.opened(Lun.ZERO, writes);
         write();
@@ -187,12 +187,12 @@ class UnflushedWritesTest {
         write();
         resets.heard(0, AdditionalSense.RESET_OCCURRED);
         assertThat(flush()).isFalse();
-        assertThat(resets.told(Lun.ZERO)).isEqualTo(ResetTold.RESET);
+        assertThat(resets.told(Lun.ZERO)).isEqualTo(ReportedReset.RESET);
     }
 
-    /** A write that was under way is reported, whichever of its acknowledgement and the loss comes first. */
+    /** A write that was in progress is reported, whichever of its acknowledgement and the loss comes first. */
     @Test
-    void shouldMissNoWriteThatIsAcknowledgedAtTheMomentOfALoss() throws InterruptedException {
+    void shouldDetectWritesAcknowledgedDuringALoss() throws InterruptedException {
         var random = new Random(Seed.next());
         for (int round = 0; round < 2_000; round++) {
             var unit = new UnflushedWrites();

@@ -31,14 +31,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * A LUN promises zeroes after an unmap only where its commands do: by WRITE SAME with UNMAP and zeroes, not by UNMAP,
- * which leaves what is no whole granule, or whatever it likes, as it is.
+ * Tests that a LUN promises zeroes after an unmap only where its commands do: WRITE SAME with UNMAP and zeroes, but not
+ * UNMAP, which may leave partial granules or any block as it is.
  */
 @Timeout(30)
 class UnmapTest {
     private static final int GRANULE = 8;
 
-    /** What a disk tells of unmapping. */
+    /** Provisioning data that a disk reports. */
     private record Provisioning(boolean unmap, boolean writeSame, boolean readZeroes,
             int granuleBlocks) {}
 
@@ -139,7 +139,7 @@ class UnmapTest {
     }
 
     @Test
-    void shouldNotUnmapWhatReadsAsAnythingAfterwards() throws Exception {
+    void shouldNotUnmapIfBlocksWouldNotReadAsZeroes() throws Exception {
         try (var loopback = loopback(new Provisioning(true, true, false, 1));
                 LunDevice device = loopback.open()) {
             assertThat(device.capabilities()).contains(Capability.WRITE_ZEROES)

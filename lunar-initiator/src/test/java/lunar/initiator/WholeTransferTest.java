@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A read or write that succeeds was transferred in whole, whatever the target says of it (RFC 7143 section 11.4). */
+/**
+ * Tests that a read or write succeeds only if all data were transferred, regardless of the reported residual (RFC 7143
+ * section 11.4).
+ */
 @Timeout(30)
 class WholeTransferTest {
     private static final int BYTES = 2 * ScriptedDisk.BLOCK_SIZE;
@@ -140,7 +143,7 @@ class WholeTransferTest {
 
     @ParameterizedTest
     @MethodSource("partialReads")
-    void shouldNotTakeAPartOfAReadForAll(Case partial) throws Exception {
+    void shouldNotTreatAPartialReadAsComplete(Case partial) throws Exception {
         try (Loopback loopback = reading(partial.answer); LunDevice device = loopback.open()) {
             assertThatThrownBy(() -> device.read(0, Loopback.blocks(2)))
                     .isInstanceOf(StorageException.class);
@@ -148,7 +151,7 @@ class WholeTransferTest {
     }
 
     @Test
-    void shouldTakeAWholeReadThatTheDeviceHadTroubleWith() throws Exception {
+    void shouldAcceptACompleteReadWithRecoveredError() throws Exception {
         try (Loopback loopback = reading((peer, command) -> {
             dataIn(peer, command, 0, 0, BYTES);
             recovered(peer, command, Residual.NONE, 1);
@@ -161,7 +164,7 @@ class WholeTransferTest {
 
     @ParameterizedTest
     @MethodSource("partialWrites")
-    void shouldNotTakeAPartOfAWriteForAll(Case partial) throws Exception {
+    void shouldNotTreatAPartialWriteAsComplete(Case partial) throws Exception {
         // Beyond the data that come with the command, so that the target has to ask for them.
         try (var loopback = Loopback.disk((peer, command, cdb) -> {
             if (cdb instanceof WriteBlocks) {

@@ -1,6 +1,6 @@
 package lunar.iscsi;
 
-/** A login ended without a session. Carries the status of the Login Response (RFC 7143 section 11.13.5). */
+/** Thrown when a login fails. Carries the status of the Login Response (RFC 7143 section 11.13.5). */
 public final class LoginException extends IscsiException {
     private final int statusClass;
     private final int statusDetail;
@@ -23,9 +23,8 @@ public final class LoginException extends IscsiException {
     }
 
     /**
-     * Whether this login keeps failing until an operator changes something: status class 2, but for targets that are
-     * not there yet and those with too many connections, which pass; and a target that has not authenticated itself as
-     * it should.
+     * Whether retries fail until an operator changes something: status class 2, except for unknown targets and too many
+     * connections, which are transient; and a target that has failed to authenticate itself.
      */
     public boolean isLasting() {
         if (statusClass == 0) {

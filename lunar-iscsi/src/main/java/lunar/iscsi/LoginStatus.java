@@ -5,7 +5,7 @@ import java.util.Optional;
 /** Status-Class and Status-Detail of a Login Response (RFC 7143 section 11.13.5). */
 public enum LoginStatus {
     /** Goes on, or is done. */
-    SUCCESS(0, 0, "login goes on"),
+    SUCCESS(0, 0, "success"),
     /** The text holds the address to go to this time. */
     MOVED_TEMPORARILY(1, 1, "target moved temporarily"),
     /** The text holds the address to go to from now on. */
@@ -28,7 +28,7 @@ public enum LoginStatus {
     MISSING_PARAMETER(2, 7, "missing parameter"),
     /** No session spans this connection's portal. */
     CANNOT_INCLUDE_IN_SESSION(2, 8, "connection cannot join the session"),
-    /** Discovery sessions, say, are not to be had here. */
+    /** The session type, such as discovery, is not supported. */
     SESSION_TYPE_NOT_SUPPORTED(2, 9, "session type not supported"),
     /** The TSIH names no session of this initiator. */
     SESSION_DOES_NOT_EXIST(2, 0x0a, "no such session"),

@@ -2,7 +2,7 @@ package lunar.iscsi;
 
 /**
  * Serial number arithmetic modulo 2^32 (RFC 1982; RFC 7143 section 4.2.2.1). CmdSN, StatSN, DataSN and R2TSN wrap, so
- * they are compared here and never with {@code <}. Two numbers 2^31 apart have no order: neither is less.
+ * they must be compared by these methods, never with {@code <}. Two numbers 2^31 apart are unordered: neither is less.
  */
 public final class SerialNumbers {
     private SerialNumbers() {}

@@ -1,7 +1,7 @@
 /**
  * The iSCSI protocol core (RFC 7143). Bytes and time go in, actions come out; nothing below opens a socket, reads a
- * clock or starts a thread. This package has what all others build on: the errors, {@link lunar.iscsi.IscsiException},
- * the status of a login, and serial number arithmetic.
+ * clock or starts a thread. This package contains what all others use: the exceptions below
+ * {@link lunar.iscsi.IscsiException}, the login status, and serial number arithmetic.
  *
  * <ul>
  * <li>{@code lunar.iscsi.pdu}: headers of PDUs as values, and in place.

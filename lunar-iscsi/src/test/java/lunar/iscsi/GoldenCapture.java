@@ -16,11 +16,11 @@ import lunar.iscsi.pdu.InitiatorPdu;
 import lunar.iscsi.pdu.TargetPdu;
 
 /**
- * One connection between foreign peers, caught on the wire; src/test/resources/golden/README.md tells which and how.
+ * A captured connection between foreign peers; src/test/resources/golden/README.md describes the captures.
  *
  * @param headerDigest whether full feature phase PDUs have a header digest
  * @param dataDigest whether they have a data digest
- * @param pdus all PDUs in the order of time
+ * @param pdus all PDUs in chronological order
  */
 public record GoldenCapture(String name, boolean headerDigest, boolean dataDigest, List<Pdu> pdus) {
     /**

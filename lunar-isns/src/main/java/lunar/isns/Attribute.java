@@ -62,7 +62,7 @@ sealed interface Attribute {
 
     private static void requireForm(int tag, Tags.Form form) {
         if (Tags.form(tag) != form) {
-            throw new IllegalArgumentException("attribute " + tag + " is no " + form);
+            throw new IllegalArgumentException("attribute " + tag + " is not " + form);
         }
     }
 }

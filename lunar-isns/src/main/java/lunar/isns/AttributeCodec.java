@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Attributes as bytes: tag and length of 4 bytes each, then the value, which fills a multiple of 4 bytes (RFC 4171
- * sections 5.3 and 5.3.1).
+ * Encodes and decodes attributes: tag and length of 4 bytes each, then the value, padded to a multiple of 4 bytes (RFC
+ * 4171 sections 5.3 and 5.3.1).
  */
 final class AttributeCodec {
     private static final int HEADER_BYTES = 8;
@@ -73,18 +73,18 @@ final class AttributeCodec {
         var attributes = new ArrayList<Attribute>();
         while (bytes.hasRemaining()) {
             if (bytes.remaining() < HEADER_BYTES) {
-                throw malformed("an attribute is cut off");
+                throw malformed("truncated attribute");
             }
             int tag = bytes.getInt();
             int length = bytes.getInt();
             if (length < 0 || length > bytes.remaining()) {
-                throw malformed("attribute " + Integer.toUnsignedString(tag) + " says that it has "
-                        + Integer.toUnsignedString(length) + " bytes where there are "
+                throw malformed("attribute " + Integer.toUnsignedString(tag) + " declares "
+                        + Integer.toUnsignedString(length) + " bytes, but the message has "
                         + bytes.remaining());
             }
             if (length % Integer.BYTES != 0) {
                 throw malformed("attribute " + Integer.toUnsignedString(tag) + " has " + length
-                        + " bytes, which is no multiple of 4 (section 5.3.1)");
+                        + " bytes, which is not a multiple of 4 (section 5.3.1)");
             }
             attributes.add(length == 0
                     ? new Attribute.Empty(tag)
@@ -126,7 +126,7 @@ final class AttributeCodec {
         try {
             return InetAddress.getByAddress(bytes); // an IPv4 one where it is mapped
         } catch (UnknownHostException e) {
-            throw new IsnsException("an address that is none", e);
+            throw new IsnsException("invalid address", e);
         }
     }
 
@@ -140,7 +140,7 @@ final class AttributeCodec {
             length++;
         }
         if (length == value.remaining()) {
-            throw malformed("the text of attribute " + tag + " has no end (section 6.1)");
+            throw malformed("the text of attribute " + tag + " is not terminated (section 6.1)");
         }
         try {
             return StandardCharsets.UTF_8.newDecoder().decode(value.slice(0, length)).toString();

@@ -2,7 +2,7 @@ package lunar.isns;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-/** How long to wait before the next attempt: twice as long each time, up to a limit. For one thread. */
+/** Exponential backoff: each pause is twice as long as the one before, up to a limit. Not thread-safe. */
 final class Backoff {
     private final long firstMs;
     private final long lastMs;

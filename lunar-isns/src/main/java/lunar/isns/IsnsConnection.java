@@ -19,9 +19,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to a name server. One thread makes requests, one after the other; a reader of its own takes what comes,
- * and answers what the name server asks (ESI and SCN). Whatever goes wrong closes it, and an answer that is late does
- * too: then neither a write nor a read hangs any longer. {@link #close} may be called by any thread.
+ * A connection to a name server. One thread sends requests sequentially; a reader thread receives messages, and answers
+ * requests of the name server (ESI and SCN). Any error closes the connection, including a response timeout, which also
+ * ends hanging reads and writes. {@link #close} may be called by any thread.
  */
 final class IsnsConnection implements AutoCloseable {
     /** Most unsolicited messages of a name server between two requests of ours. */
@@ -40,9 +40,9 @@ final class IsnsConnection implements AutoCloseable {
     private int transaction;
 
     /**
-     * Makes a connection that is not connected yet.
+     * Creates an unconnected connection.
      *
-     * @param lost runs once, on any thread, when the connection has come to an end by itself
+     * @param lost runs once, on any thread, when the connection has ended by itself
      */
     IsnsConnection(IsnsServer server, IsnsTiming timing, Runnable lost) {
         this.server = server;
@@ -55,7 +55,7 @@ final class IsnsConnection implements AutoCloseable {
         socket.setTcpNoDelay(true);
         socket.connect(server.address(), Math.toIntExact(timing.connect().toMillis()));
         if (socket.getLocalSocketAddress().equals(socket.getRemoteSocketAddress())) {
-            throw new IOException("nobody listens there"); // TCP connects a port to itself, too
+            throw new IOException("nothing listens at this address"); // TCP connects a port to itself, too
         }
         InputStream input = socket.getInputStream();
         Thread.ofVirtual().name("lunar-isns-reader").start(() -> read(input));
@@ -73,7 +73,7 @@ final class IsnsConnection implements AutoCloseable {
     }
 
     /**
-     * Makes a request and waits for its answer.
+     * Creates a request and waits for its answer.
      *
      * @throws IsnsException.Refused where the status is another than 0
      */
@@ -88,7 +88,7 @@ final class IsnsConnection implements AutoCloseable {
                 .orTimeout(timing.answer().toMillis(), TimeUnit.MILLISECONDS)
                 .whenComplete((_, problem) -> {
                     if (problem instanceof TimeoutException) {
-                        fail(new IsnsException("no answer to "
+                        fail(new IsnsException("no response to "
                                 + Functions.name(request.function()) + " within "
                                 + timing.answer().toMillis() + " ms"));
                     }
@@ -104,7 +104,7 @@ final class IsnsConnection implements AutoCloseable {
             requireOpen();
             throw new IOException("the connection ended", e);
         } catch (IOException e) {
-            requireOpen(); // what went wrong first says more
+            requireOpen(); // the first failure is more informative
             throw e;
         } finally {
             pending.set(null);
@@ -139,7 +139,7 @@ final class IsnsConnection implements AutoCloseable {
             fail(new IOException("the iSNS server has closed the connection", e));
         } catch (IOException e) {
             fail(e);
-        } catch (RuntimeException e) { // a bug of ours: the registration goes on with another connection
+        } catch (RuntimeException e) { // a bug of ours: the registration continues with another connection
             fail(new IOException("reading from the iSNS server failed: " + e, e));
         }
     }
@@ -168,8 +168,8 @@ final class IsnsConnection implements AutoCloseable {
 
     private void countUnasked() throws IsnsException {
         if (unasked.incrementAndGet() > MAX_UNASKED) {
-            throw new IsnsException("the server sends more than " + MAX_UNASKED
-                    + " messages that we have not asked for");
+            throw new IsnsException("the iSNS server sent more than " + MAX_UNASKED
+                    + " unsolicited messages");
         }
     }
 
@@ -210,7 +210,7 @@ final class IsnsConnection implements AutoCloseable {
             socket.close();
         } catch (IOException e) {
             System.getLogger("lunar.isns").log(System.Logger.Level.DEBUG,
-                    "closing the connection to " + server, e);
+                    "cannot close the connection to " + server, e);
         }
     }
 

@@ -3,17 +3,17 @@ package lunar.isns;
 import java.io.IOException;
 import java.util.List;
 
-/** Finds targets at a name server. */
+/** Discovers targets at a name server. */
 public final class IsnsDiscovery {
     private IsnsDiscovery() {}
 
     /**
-     * Returns the targets that an initiator may see, and where they are. Blocks.
+     * Returns the targets visible to an initiator, with their portals. Blocks.
      *
-     * @param initiator iSCSI name of the node that asks: its Discovery Domains determine what it may see. Some name
-     *        servers answer only nodes that are registered
-     * @throws IsnsException.Refused when the name server refuses to answer
-     * @throws IOException when there is no name server, or its answer is invalid
+     * @param initiator iSCSI name of the querying node, whose Discovery Domains determine the result. Some name servers
+     *        answer only registered nodes
+     * @throws IsnsException.Refused if the name server rejects the query
+     * @throws IOException if the name server cannot be reached, or its response is invalid
      */
     public static List<StorageNode> targets(IsnsServer server, String initiator, IsnsTiming timing)
             throws IOException {

@@ -3,8 +3,8 @@ package lunar.isns;
 import java.io.IOException;
 
 /**
- * The name server broke a rule of the protocol, or answered too late: the connection cannot go on. Or, as a {@link
- * Refused}, it refuses our request.
+ * Thrown when the name server violates the protocol or does not respond in time, which ends the connection; or, as a
+ * {@link Refused}, when it rejects a request.
  */
 public sealed class IsnsException extends IOException {
     private static final long serialVersionUID = 1;

@@ -10,30 +10,30 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the targets of a server registered at a name server (RFC 4171) until it is closed. It keeps one connection open
- * and asks at intervals whether the registration is still there, which also keeps that from expiring; where it is gone,
- * all is registered again. When the name server is away, it is tried again at growing intervals.
+ * and periodically checks that the registration exists, which also prevents it from expiring; if it is missing,
+ * everything is registered again. If the name server is unreachable, it is retried with backoff.
  *
- * <p>A change is told as such: what goes is deregistered, what stays is not touched, so that initiators hear of nothing
- * that has not happened.
+ * <p>Changes are registered incrementally: removed entries are deregistered, unchanged ones are not touched, so that
+ * initiators get no spurious notifications.
  *
- * <p>Names and portals that another entity has are taken over at the first registration: the last server to start has
- * them, as after a failover or after a crash under another host name. They are not taken back, so that two servers
- * which have been given the same name do not fight for it.
+ * <p>Names and portals of another entity are taken over at the first registration: the last server to start owns them,
+ * as after a failover or after a crash under another host name. They are not taken back later, so that two servers with
+ * the same name do not compete for it.
  *
- * <p>All runs on a thread of its own; no method but {@link #close} blocks, and that one for {@link
- * IsnsTiming#farewell} at most. Thread-safe.
+ * <p>Runs on its own thread; no method except {@link #close} blocks, which takes at most {@link IsnsTiming#farewell}.
+ * Thread-safe.
  */
 public final class IsnsRegistrar implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("lunar.isns");
 
-    /** Says what shall be registered. */
+    /** Supplies the registration. */
     @FunctionalInterface
     public interface Source {
         /**
-         * Returns what shall be registered now. Runs on the registrar's thread, which it may block.
+         * Returns the current registration. Runs on the registrar's thread and may block.
          *
-         * @param reached our address as the name server knows it: for portals that listen on every address
-         * @throws IOException when that is not known now; it is asked again later
+         * @param reached local address of the connection to the name server, for portals on the wildcard address
+         * @throws IOException if it is not available now; it is requested again later
          */
         Registration registration(InetAddress reached) throws IOException;
     }
@@ -73,7 +73,7 @@ public final class IsnsRegistrar implements AutoCloseable {
         backoff = new Backoff(timing);
     }
 
-    /** Begins to register. Returns at once, whether there is a name server or not. */
+    /** Starts registering. Returns immediately, even if the name server is unreachable. */
     public static IsnsRegistrar start(IsnsServer server, Source source, IsnsTiming timing) {
         var registrar = new IsnsRegistrar(server, source, timing);
         // A platform thread: looking up a name may hold on to its carrier.
@@ -81,7 +81,7 @@ public final class IsnsRegistrar implements AutoCloseable {
         return registrar;
     }
 
-    /** Has the source asked again soon, after a change of what shall be registered. */
+    /** Requests an update after a change of the registration. */
     public void changed() {
         wake.release();
     }
@@ -144,7 +144,7 @@ public final class IsnsRegistrar implements AutoCloseable {
         } catch (IOException e) {
             report(e);
         } catch (RuntimeException e) { // of the source: the next attempt may go better
-            LOG.log(System.Logger.Level.ERROR, "registering at " + server, e);
+            LOG.log(System.Logger.Level.ERROR, "internal error while registering at " + server, e);
         } finally {
             connection = null;
             backoff.wentWellFor((System.nanoTime() - since) / 1_000_000);
@@ -157,7 +157,7 @@ public final class IsnsRegistrar implements AutoCloseable {
             LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", server, e.getMessage());
         } else {
             LOG.log(System.Logger.Level.WARNING,
-                    "{0}: {1}; trying again until it works, the targets are served all the same",
+                    "{0}: {1}; registration is retried, and the targets are served meanwhile",
                     server, e.getMessage());
             complained = true;
         }
@@ -186,7 +186,7 @@ public final class IsnsRegistrar implements AutoCloseable {
         }
         registered = true;
         if (complained) {
-            LOG.log(System.Logger.Level.INFO, "{0} is back", server);
+            LOG.log(System.Logger.Level.INFO, "{0} is reachable again", server);
             complained = false;
         }
     }

@@ -5,9 +5,9 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 
 /**
- * Where a name server is. The name is looked up again for each connection.
+ * Address of a name server. The host name is resolved for each connection.
  *
- * @param host name or address, an IPv6 one without brackets
+ * @param host name or address, IPv6 without brackets
  * @param port TCP port
  */
 public record IsnsServer(String host, int port) {
@@ -16,8 +16,9 @@ public record IsnsServer(String host, int port) {
 
     public IsnsServer {
         if (host.isEmpty() || port < 1 || port > 0xffff) {
-            throw new IllegalArgumentException("no address of an iSNS server: " + host + " port "
-                    + port);
+            throw new IllegalArgumentException(
+                    "invalid address of an iSNS server: " + host + " port "
+                            + port);
         }
     }
 

@@ -3,15 +3,15 @@ package lunar.isns;
 import java.time.Duration;
 
 /**
- * Time limits and intervals.
+ * Timeouts and intervals of a registrar.
  *
- * @param connect to connect
- * @param answer until an answer is there
- * @param firstRetry between an attempt that has failed and the next; doubled with each
- * @param lastRetry the longest time between attempts
- * @param check the longest time between two looks at whether we are registered
- * @param farewell to deregister, at the end
- * @param period after how much silence the name server is asked to forget us, in whole seconds
+ * @param connect timeout for connecting
+ * @param answer timeout for a response
+ * @param firstRetry pause after the first failed attempt; doubled with each further one
+ * @param lastRetry maximum pause between attempts
+ * @param check maximum interval between checks of the registration
+ * @param farewell timeout for deregistering at the end
+ * @param period registration period after which the name server drops a silent entity, in whole seconds
  */
 public record IsnsTiming(Duration connect, Duration answer, Duration firstRetry,
         Duration lastRetry, Duration check, Duration farewell, Duration period) {
@@ -27,15 +27,15 @@ public record IsnsTiming(Duration connect, Duration answer, Duration firstRetry,
         for (Duration one : new Duration[]{connect, answer, firstRetry, lastRetry, check, farewell,
                 period}) {
             if (one.toMillis() < 1) {
-                throw new IllegalArgumentException("a time must be a millisecond at least");
+                throw new IllegalArgumentException("times must be at least 1 ms");
             }
         }
     }
 
     /**
-     * Milliseconds until the next look, so that two may fail before the period is over.
+     * Returns the milliseconds until the next check, chosen so that two checks may fail within the period.
      *
-     * @param periodSeconds what the name server says, as an unsigned number; 0 for never
+     * @param periodSeconds period reported by the name server, unsigned; 0 for no expiry
      */
     long checkAfterMs(int periodSeconds) {
         long shareMs = Integer.toUnsignedLong(periodSeconds) * 1_000 / SHARE;

@@ -2,7 +2,7 @@ package lunar.isns;
 
 import java.util.List;
 
-/** A message, in one PDU or several (RFC 4171 section 5). Immutable. */
+/** An iSNS message, in one or several PDUs (RFC 4171 section 5). Immutable. */
 sealed interface Message {
     /** Identifier, with {@link Functions#RESPONSE} in a response. */
     int function();
@@ -22,7 +22,7 @@ sealed interface Message {
     /**
      * A request from either side.
      *
-     * @param replace whether what is registered goes first (section 5.6.5.1)
+     * @param replace whether the existing registration is replaced (section 5.6.5.1)
      */
     record Request(int function, boolean replace, int transaction, List<Attribute> attributes)
             implements
@@ -34,7 +34,7 @@ sealed interface Message {
             }
         }
 
-        /** Makes a request that is not sent yet. */
+        /** Creates a request that is not sent yet. */
         static Request of(int function, List<Attribute> attributes) {
             return new Request(function, false, 0, attributes);
         }

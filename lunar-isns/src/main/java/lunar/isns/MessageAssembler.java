@@ -6,8 +6,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts PDUs together to messages (RFC 4171 section 5.2). Those of a message come one after the other, as TCP keeps
- * their order. For one thread.
+ * Assembles messages from PDUs (RFC 4171 section 5.2), which are contiguous and in order on a TCP connection. Not
+ * thread-safe.
  */
 final class MessageAssembler {
     /** The longest message that we take: some thousands of targets. */

@@ -3,7 +3,7 @@ package lunar.isns;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** Messages as bytes (RFC 4171 sections 5.2 and 5.3). */
+/** Encodes and decodes messages (RFC 4171 sections 5.2 and 5.3). */
 final class MessageCodec {
     private MessageCodec() {}
 

@@ -3,7 +3,7 @@ package lunar.isns;
 import java.nio.ByteBuffer;
 
 /**
- * The 12 bytes before the payload of a PDU (RFC 4171 section 5.1).
+ * Header of a PDU, 12 bytes before the payload (RFC 4171 section 5.1).
  *
  * <pre>
  *  0  iSNSP VERSION          FUNCTION ID
@@ -11,11 +11,11 @@ import java.nio.ByteBuffer;
  *  8  TRANSACTION ID         SEQUENCE ID
  * </pre>
  *
- * @param function which message
+ * @param function function identifier
  * @param lengthBytes length of the payload, a multiple of 4
  * @param flags see below
- * @param transaction a response has that of its request
- * @param sequence which PDU of the message, from 0
+ * @param transaction transaction ID; equal in a response and its request
+ * @param sequence number of the PDU within the message, from 0
  */
 record PduHeader(int function, int lengthBytes, int flags, int transaction, int sequence) {
     static final int BYTES = 12;
@@ -44,16 +44,16 @@ record PduHeader(int function, int lengthBytes, int flags, int transaction, int 
         var header = new PduHeader(bytes.getShort() & 0xffff, bytes.getShort() & 0xffff,
                 bytes.getShort() & 0xffff, bytes.getShort() & 0xffff, bytes.getShort() & 0xffff);
         if (version != VERSION) {
-            throw new IsnsException("a message of version " + version + ", not " + VERSION
+            throw new IsnsException("message has version " + version + " instead of " + VERSION
                     + ": is this an iSNS server?");
         }
         if (header.lengthBytes % Integer.BYTES != 0) {
             throw new IsnsException("a PDU of " + header.lengthBytes
-                    + " bytes, which is no multiple of 4 (section 5.1.3)");
+                    + " bytes, which is not a multiple of 4 (section 5.1.3)");
         }
         if (header.has(SIGNED)) {
-            throw new IsnsException("the server signs its messages, which we cannot check; switch"
-                    + " that off there (section 5.5)");
+            throw new IsnsException("the server signs its messages, which is not supported; disable"
+                    + " that at the server (section 5.5)");
         }
         return header;
     }

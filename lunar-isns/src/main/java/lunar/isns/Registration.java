@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The registration that a server asks for: a Network Entity with its nodes (RFC 4171 section 6.2). Immutable.
+ * Registration of a server: a Network Entity with its nodes (RFC 4171 section 6.2). Immutable.
  *
- * @param entity Entity Identifier, the same at every start and of no other server, 255 bytes at most
+ * @param entity Entity Identifier, unique to the server and stable across restarts, at most 255 bytes
  * @param nodes its targets, each name once
  */
 public record Registration(String entity, List<StorageNode> nodes) {
@@ -15,7 +15,7 @@ public record Registration(String entity, List<StorageNode> nodes) {
         Attribute.requireText(Tags.ENTITY_IDENTIFIER, entity);
         nodes = List.copyOf(nodes);
         if (nodes.stream().map(StorageNode::name).distinct().count() < nodes.size()) {
-            throw new IllegalArgumentException("a node is given twice");
+            throw new IllegalArgumentException("node names must be unique");
         }
     }
 

@@ -7,13 +7,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The requests that register an entity, change it and remove it (RFC 4171 sections 5.6.5.1 and 5.6.5.4). Each comes
- * from a node of the entity, since a name server takes changes from no other sender (section 5.6.1).
+ * The requests that register an entity, change it and remove it (RFC 4171 sections 5.6.5.1 and 5.6.5.4). Each is sent
+ * by a node of the entity, because a name server accepts changes from no other sender (section 5.6.1).
  */
 final class Registrations {
     /**
-     * Size beyond which a request is split. A message may be longer than a PDU, but there are name servers that cannot
-     * put one together.
+     * Size beyond which a request is split. A message may be longer than a PDU, but some name servers cannot assemble
+     * such messages.
      */
     private static final int MAX_REQUEST_BYTES = 32 << 10;
 
@@ -23,10 +23,10 @@ final class Registrations {
     private Registrations() {}
 
     /**
-     * Registers all of an entity. The first request replaces what there is, if wanted; those after it add more nodes.
+     * Registers an entity. The first request optionally replaces an existing registration; further requests add nodes.
      *
      * @param entity identifier of the entity
-     * @param periodSeconds after how much silence the name server shall forget it
+     * @param periodSeconds registration period after which the name server drops a silent entity
      */
     static List<Message.Request> register(Registration wanted, String entity, boolean replace,
             int periodSeconds) {
@@ -64,8 +64,8 @@ final class Registrations {
     private static boolean isNode(Attribute attribute) { return attribute.tag() == Tags.NODE_TYPE; }
 
     /**
-     * A node, and in which portal group it has which portal: the tag, then the portals of the group (section 5.6.5.1).
-     * A portal where the node is not has a tag that is NULL, for where nothing is said the tag is 1.
+     * Returns a node with its portal groups: the tag, then the portals of the group (section 5.6.5.1). A portal without
+     * the node gets a NULL tag, because the default tag is 1.
      */
     private static List<Attribute> node(StorageNode node, Set<StorageNode.Portal> all) {
         var attributes = new ArrayList<Attribute>();
@@ -97,7 +97,7 @@ final class Registrations {
         to.add(new Attribute.Numeric(Tags.PORTAL_PORT, portal.port())); // TCP: bit 15 is not set
     }
 
-    /** Removes the nodes and portals that are not wanted any more. None where there are none. */
+    /** Removes the nodes and portals that are not wanted any longer. None where there are none. */
     static List<Message.Request> removeAllBut(Registration wanted, Registration before,
             String source) {
         var objects = new ArrayList<Attribute>();
@@ -155,8 +155,8 @@ final class Registrations {
     }
 
     /**
-     * Asks to which entity a node belongs. It asks itself: what it may see of others depends on Discovery Domains. That
-     * the name server hears of us makes it keep the entity for another period (section 6.2.6).
+     * Queries the entity of a node. The node itself is the sender, because visibility of others depends on Discovery
+     * Domains. The query also renews the registration period (section 6.2.6).
      */
     static Message.Request whoseIs(String node) {
         var name = new Attribute.Text(Tags.NODE_NAME, node);

@@ -20,9 +20,9 @@ final class Status {
             case 1 -> "unknown error";
             case MESSAGE_FORMAT_ERROR -> "message format error";
             case INVALID_REGISTRATION ->
-                "invalid registration; another entity may have a name or portal of it";
+                "invalid registration; another entity may own a name or portal of it";
             case 5 -> "invalid query";
-            case SOURCE_UNKNOWN -> "source unknown; the asking node is not registered";
+            case SOURCE_UNKNOWN -> "source unknown; the querying node is not registered";
             case SOURCE_ABSENT -> "source absent";
             case SOURCE_UNAUTHORIZED -> "source unauthorized";
             case NO_SUCH_ENTRY -> "no such entry";

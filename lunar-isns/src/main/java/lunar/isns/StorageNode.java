@@ -6,11 +6,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A target and where it is reached (RFC 4171 sections 6.4 and 6.5). Immutable.
+ * A target with its portals (RFC 4171 sections 6.4 and 6.5). Immutable.
  *
- * @param name iSCSI name, 223 bytes at most
- * @param alias a name for people, may be empty
- * @param portals where it is, each with the tag of its portal group there, 0 to 65535
+ * @param name iSCSI name, at most 223 bytes
+ * @param alias name for display, may be empty
+ * @param portals its portals, each with its portal group tag, 0 to 65535
  */
 public record StorageNode(String name, String alias, Map<Portal, Integer> portals) {
     /**
@@ -22,7 +22,7 @@ public record StorageNode(String name, String alias, Map<Portal, Integer> portal
     public record Portal(InetAddress address, int port) {
         public Portal {
             if (port < 1 || port > 0xffff || address.isAnyLocalAddress()) {
-                throw new IllegalArgumentException("no address of a portal: " + address + " port "
+                throw new IllegalArgumentException("invalid portal address: " + address + " port "
                         + port);
             }
         }
@@ -41,7 +41,7 @@ public record StorageNode(String name, String alias, Map<Portal, Integer> portal
         portals = Collections.unmodifiableMap(new LinkedHashMap<>(portals));
         for (int tag : portals.values()) {
             if (tag < 0 || tag > 0xffff) {
-                throw new IllegalArgumentException("portal group tag " + tag);
+                throw new IllegalArgumentException("invalid portal group tag: " + tag);
             }
         }
     }

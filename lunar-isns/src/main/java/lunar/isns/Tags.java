@@ -1,6 +1,6 @@
 package lunar.isns;
 
-/** Tags of attributes, and how the value of each is written (RFC 4171 section 6.1). */
+/** Tags of attributes and the formats of their values (RFC 4171 section 6.1). */
 final class Tags {
     static final int DELIMITER = 0;
     static final int ENTITY_IDENTIFIER = 1;

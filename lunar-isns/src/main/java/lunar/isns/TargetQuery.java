@@ -11,8 +11,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks for the targets that a node may see, and reads the answer (RFC 4171 section 5.6.5.2). The answer lists each
- * target with its attributes, then the portals where it is, each with its portal group or all groups after them.
+ * Queries the targets visible to a node, and decodes the response (RFC 4171 section 5.6.5.2). The response lists each
+ * target with its attributes, then its portals, each followed by its portal group, or all groups at the end.
  */
 final class TargetQuery {
     private static final int TARGET = 1;
@@ -20,7 +20,7 @@ final class TargetQuery {
     private static final int DEFAULT_GROUP = 1;
     private static final int ISCSI_PORT = 3260;
 
-    /** A target in the answer, as far as it is known yet. */
+    /** A target in the answer, if it is known yet. */
     private static final class Found {
         final String name;
         String alias = "";
@@ -40,7 +40,7 @@ final class TargetQuery {
 
     private TargetQuery() {}
 
-    /** @param initiator name of the node that asks; what it may see depends on its Discovery Domains */
+    /** @param initiator name of the querying node; its Discovery Domains determine the result */
     static Message.Request request(String initiator) {
         var attributes = new ArrayList<Attribute>(
                 List.of(new Attribute.Text(Tags.NODE_NAME, initiator),

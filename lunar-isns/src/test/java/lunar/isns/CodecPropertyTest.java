@@ -6,7 +6,7 @@ import java.util.Random;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 
-/** What is encoded is decoded again, and no bytes make the decoder throw anything but what it declares. */
+/** Tests that encoding and decoding are inverse, and that the decoder throws only declared exceptions. */
 class CodecPropertyTest {
     private static final int ROUNDS = 3_000;
 
@@ -33,7 +33,7 @@ class CodecPropertyTest {
     }
 
     @Test
-    void shouldRefuseHostileBytesInAnOrderlyWay() {
+    void shouldRejectHostileBytesInAnOrderlyWay() {
         int refused = 0;
         int taken = 0;
         for (int round = 0; round < ROUNDS; round++) {

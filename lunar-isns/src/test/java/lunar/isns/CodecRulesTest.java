@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What breaks a rule is refused, and the message says which. */
+/** Tests that violations are rejected with a message that names the rule. */
 class CodecRulesTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
@@ -23,21 +23,21 @@ class CodecRulesTest {
             "0001 8001 0000 4c00 0001 0000 | no status",
             "0001 8001 0004 4800 0001 0000 00000000 | does not begin a message",
             "0001 8001 0004 4c00 0001 0003 00000000 | sequence 3, not 0",
-            "0001 8001 0008 4c00 0001 0000 00000000 00000001 | cut off",
-            "0001 8001 000c 4c00 0001 0000 00000000 00000001 00000004 | 4 bytes where there are 0",
+            "0001 8001 0008 4c00 0001 0000 00000000 00000001 | truncated attribute",
+            "0001 8001 000c 4c00 0001 0000 00000000 00000001 00000004 | declares 4 bytes, but the message has 0",
             "0001 8001 000c 4c00 0001 0000 00000000 00000001 ffffffff | 4294967295 bytes",
             "0001 8001 0010 4c00 0001 0000 00000000 00000009 00000003 00000000 | multiple of 4",
             "0001 8001 0010 4c00 0001 0000 00000000 00000004 00000004 00000000 | 4 bytes, not 8",
             "0001 8001 0010 4c00 0001 0000 00000000 00000010 00000004 7f000001 | 4 bytes, not 16",
-            "0001 8001 0010 4c00 0001 0000 00000000 00000020 00000004 61616161 | has no end",
+            "0001 8001 0010 4c00 0001 0000 00000000 00000020 00000004 61616161 | is not terminated",
             "0001 8001 0010 4c00 0001 0000 00000000 00000020 00000004 c3280000 | not UTF-8"})
-    void shouldRefuseWhatBreaksARule(String bytes, String why) {
+    void shouldRejectWhatBreaksARule(String bytes, String why) {
         assertThatExceptionOfType(IsnsException.class)
                 .isThrownBy(() -> Wire.decode(Wire.hex(bytes))).withMessageContaining(why);
     }
 
     @Test
-    void shouldRefuseTextsThatAreTooLong() {
+    void shouldRejectTextsThatAreTooLong() {
         byte[] name = MessageCodec.encode(Message.Request.of(1, List.of(
                 new Attribute.Text(Tags.NODE_ALIAS, "a".repeat(255)))), PduHeader.FROM_CLIENT);
         name[15] = Tags.NODE_NAME; // 256 bytes are right for an alias only
@@ -48,7 +48,7 @@ class CodecRulesTest {
     }
 
     @Test
-    void shouldRefuseMessagesWithoutEnd() {
+    void shouldRejectMessagesWithoutEnd() {
         byte[] payload = new byte[PduHeader.MAX_PAYLOAD_BYTES];
         var assembler = new MessageAssembler();
         assertThatExceptionOfType(IsnsException.class).isThrownBy(() -> {
@@ -60,7 +60,7 @@ class CodecRulesTest {
     }
 
     @Test
-    void shouldRefusePdusOfAnotherMessageInBetween() throws IsnsException {
+    void shouldRejectPdusOfAnotherMessageInBetween() throws IsnsException {
         var begun = new PduHeader(0x8002, 4, PduHeader.FIRST, 1, 0);
         for (PduHeader other : List.of(new PduHeader(0x8002, 4, PduHeader.LAST, 2, 1),
                 new PduHeader(0x8001, 4, PduHeader.LAST, 1, 1),

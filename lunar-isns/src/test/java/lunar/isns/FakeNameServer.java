@@ -24,9 +24,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 
-/** A name server in this process, on a port of the loopback interface. It knows which entities there are, no more. */
+/** Name server in this process, on a port of the loopback interface. It keeps entities only. */
 final class FakeNameServer implements AutoCloseable {
-    /** Whom the answer to a request may be another one than usual; it gets the usual one. */
+    /** Replaces the response to a request; receives the default response. */
     interface Behaviour extends BiFunction<Message.Request, byte[], byte[]> {}
 
     private final ServerSocket listener;
@@ -81,7 +81,7 @@ final class FakeNameServer implements AutoCloseable {
         return await(Functions.name(function), message -> message.function() == function);
     }
 
-    /** Sends a message to everybody who is connected. */
+    /** Sends a message to all connections. */
     void send(byte[] bytes) throws IOException {
         for (Socket socket : sockets) {
             socket.getOutputStream().write(bytes);

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Messages byte by byte, both ways. The responses are those of Open-iSNS 0.101. */
+/** Tests messages byte by byte, both ways. The responses are those of Open-iSNS 0.101. */
 class GoldenMessageTest {
     private static final String T1 = "iqn.2026-11.org.lunar:t1";
     /** {@link #T1}, with its NUL and filled to 28 bytes. */
@@ -22,7 +22,7 @@ class GoldenMessageTest {
         return new StorageNode.Portal(InetAddress.getByName(address), port);
     }
 
-    /** One target of two, with a portal of its own in group 7. */
+    /** A target of two, with its own portal in group 7. */
     private static Registration registration() throws Exception {
         var one = new StorageNode(T1, "al", Map.of(portal("127.0.0.1", 3261), 7));
         var both = new LinkedHashMap<StorageNode.Portal, Integer>();
@@ -37,7 +37,7 @@ class GoldenMessageTest {
         Message.Request request = Registrations.register(registration(), "lunar-abc", true, 300)
                 .getFirst().withTransaction(5);
         byte[] golden = Wire.hex("0001 0001 01d8 9c00 0005 0000"
-                + "00000020 0000001c" + T1_HEX // who registers
+                + "00000020 0000001c" + T1_HEX // source
                 + "00000001 0000000c" + ENTITY_HEX // what is replaced
                 + "00000000 00000000"
                 + "00000001 0000000c" + ENTITY_HEX
@@ -75,7 +75,7 @@ class GoldenMessageTest {
     }
 
     @Test
-    void shouldAskWhoseANodeIs() throws Exception {
+    void shouldQueryTheEntityOfANode() throws Exception {
         Message.Request request = Registrations.whoseIs(T1).withTransaction(7);
         byte[] golden = Wire.hex("0001 0002 0058 8c00 0007 0000"
                 + "00000020 0000001c" + T1_HEX + "00000020 0000001c" + T1_HEX

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A name server may do what it likes: the registrar tries again, and registers when it behaves. */
+/** Tests name servers that misbehave: the registrar retries, and registers when the server recovers. */
 @Timeout(60)
 class HostileNameServerTest {
     private static final Duration SHORT = Duration.ofMillis(150);
@@ -31,7 +31,7 @@ class HostileNameServerTest {
                 Map.of(new StorageNode.Portal(InetAddress.getLoopbackAddress(), 3260), 1))));
     }
 
-    /** What it says instead of what is usual. */
+    /** Response in place of the default one. */
     static Stream<Named<UnaryOperator<byte[]>>> misbehaviour() {
         return Stream.of(
                 Named.of("nothing", _ -> new byte[0]),
@@ -78,7 +78,7 @@ class HostileNameServerTest {
 
     @ParameterizedTest
     @MethodSource("misbehaviour")
-    void shouldTryAgainUntilItBehaves(UnaryOperator<byte[]> misbehaviour) throws Exception {
+    void shouldRetryUntilItRecovers(UnaryOperator<byte[]> misbehaviour) throws Exception {
         try (var server = new FakeNameServer()) {
             server.behave((_, usual) -> server.connections() <= 2
                     ? misbehaviour.apply(usual)
@@ -94,7 +94,7 @@ class HostileNameServerTest {
     }
 
     @Test
-    void shouldEndThoughItIsNotAnswered() throws Exception {
+    void shouldEndWithoutAResponse() throws Exception {
         try (var server = new FakeNameServer()) {
             var patient = new IsnsTiming(TIMING.connect(), Duration.ofHours(1), TIMING.firstRetry(),
                     TIMING.lastRetry(), TIMING.check(), SHORT, TIMING.period());
@@ -107,17 +107,17 @@ class HostileNameServerTest {
     }
 
     @Test
-    void shouldSayWhyThereIsNoAnswerToAQuestion() throws Exception {
+    void shouldReportWhyAQueryHasNoAnswer() throws Exception {
         try (var server = new FakeNameServer()) {
             server.behave((request, _) -> FakeNameServer
                     .encode(request.answer(Status.SOURCE_UNKNOWN, List.of())));
             assertThatExceptionOfType(IsnsException.Refused.class)
                     .isThrownBy(() -> ask(server.server()))
-                    .withMessageContaining("source unknown; the asking node is not registered")
+                    .withMessageContaining("source unknown; the querying node is not registered")
                     .satisfies(e -> assertThat(e.status()).isEqualTo(6));
             server.behave((_, _) -> new byte[0]);
             assertThatExceptionOfType(IOException.class).isThrownBy(() -> ask(server.server()))
-                    .withMessageContaining("no answer to DevAttrQry within 150 ms");
+                    .withMessageContaining("no response to DevAttrQry within 150 ms");
             server.behave((_, _) -> "SSH-2.0-OpenSSH_9.2\r\n".getBytes(StandardCharsets.US_ASCII));
             assertThatExceptionOfType(IOException.class).isThrownBy(() -> ask(server.server()))
                     .withMessageContaining("is this an iSNS server?");

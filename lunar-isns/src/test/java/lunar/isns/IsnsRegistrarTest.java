@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a name server hears of a registrar, whatever happens to either. */
+/** Tests the requests of a registrar, including failures of both ends. */
 @Timeout(60)
 class IsnsRegistrarTest {
     private static final Duration SOON = Duration.ofMillis(20);
@@ -92,7 +92,7 @@ class IsnsRegistrarTest {
     }
 
     @Test
-    void shouldTellOfChangesOnly() throws Exception {
+    void shouldReportChangesOnly() throws Exception {
         try (var registrar = start()) {
             server.await(Functions.DEV_ATTR_REG);
             want("b", "c");
@@ -100,7 +100,7 @@ class IsnsRegistrarTest {
             Message.Request removal = (Message.Request) server.await(Functions.DEV_DEREG);
             assertThat(names(removal.operating())).containsExactly(name("a"));
             assertThat(removal.operating()).hasSize(1);
-            assertThat(names(removal.attributes())).startsWith(name("b")); // who stays asks
+            assertThat(names(removal.attributes())).startsWith(name("b")); // the source is a remaining target
             Message addition = server.await(Functions.DEV_ATTR_REG);
             assertThat(replaces(addition)).isFalse();
             assertThat(names(addition.operating())).containsExactly(name("b"), name("c"));
@@ -177,7 +177,7 @@ class IsnsRegistrarTest {
     }
 
     @Test
-    void shouldWaitForANameServerThatIsAway() throws Exception {
+    void shouldRetryAnUnreachableNameServer() throws Exception {
         int port = server.server().port();
         server.close();
         try (var registrar = IsnsRegistrar.start(new IsnsServer("127.0.0.1", port),
@@ -189,7 +189,7 @@ class IsnsRegistrarTest {
     }
 
     @Test
-    void shouldComeBackWhenTheConnectionEnds() throws Exception {
+    void shouldReturnWhenTheConnectionEnds() throws Exception {
         try (var _ = start()) {
             server.await(Functions.DEV_ATTR_QRY);
             server.dropConnections();

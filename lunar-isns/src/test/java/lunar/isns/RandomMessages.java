@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Valid messages of every kind, by a seed. */
+/** Random valid messages of every kind, determined by a seed. */
 final class RandomMessages {
     private static final int[] NUMBERS = {2, 6, 17, 33, 50, 51};
     private static final int[] ADDRESSES = {3, 16, 49};

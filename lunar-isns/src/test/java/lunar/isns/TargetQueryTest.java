@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What an answer says about targets, in the orders in which name servers say it. */
+/** Tests responses about targets, in the attribute orders of different name servers. */
 class TargetQueryTest {
     private static final String ONE = "iqn.2026-11.org.lunar:one";
     private static final String TWO = "iqn.2026-11.org.lunar:two";
@@ -87,7 +87,7 @@ class TargetQueryTest {
     }
 
     @Test
-    void shouldLeaveOutWhatNobodyCanUse() throws Exception {
+    void shouldOmitUnusableEntries() throws Exception {
         portal(ip("10.0.0.1"), 3260); // of no node
         node(ONE);
         answer.add(new Attribute.Numeric(Tags.PORTAL_PORT, 3260)); // no address

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 
-/** Bytes as a peer sends them, taken apart as a connection does. */
+/** Bytes that a peer sends, split into messages like those of a connection. */
 final class Wire {
     private Wire() {}
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who may know whom. The modules say most of it; this says the rest, and guards what they say. */
+/** Enforces the allowed dependencies between packages, in addition to those that the module descriptors enforce. */
 class ArchitectureTest {
     /** Lunar's modules that a module may use, and what else it may; those that are not here may use anything. */
     private record Rule(List<String> modules, String... others) {}
@@ -73,7 +73,7 @@ class ArchitectureTest {
     static Stream<String> modules() { return RULES.keySet().stream().sorted(); }
 
     @Test
-    void shouldSeeEveryModule() {
+    void shouldCoverEveryModule() {
         assertThat(lunar).extracting(one -> one.getPackageName()).contains("lunar.block",
                 "lunar.block.channel", "lunar.filter",
                 "lunar.scsi", "lunar.scsi.block", "lunar.scsi.command", "lunar.iscsi",
@@ -87,7 +87,7 @@ class ArchitectureTest {
 
     @ParameterizedTest
     @MethodSource("modules")
-    void shouldDependOnNothingButItsLayers(String module) {
+    void shouldDependOnLowerLayersOnly(String module) {
         Rule rule = RULES.get(module);
         var allowed = new ArrayList<>(List.of("java..", "org.jspecify.."));
         allowed.addAll(List.of(in(module)));
@@ -131,7 +131,7 @@ class ArchitectureTest {
                 .orShould().callMethod(System.class, "currentTimeMillis").check(lunar);
     }
 
-    /** Members complete requests on their threads, and whoever has a clock ticks: so a seed replays a whole volume. */
+    /** Volumes use the clocks and threads passed to them, so that a seed replays a whole volume. */
     @Test
     void shouldKeepClocksAndThreadsOutOfVolumes() {
         noClasses().that().resideInAnyPackage(belowTheService()).should()

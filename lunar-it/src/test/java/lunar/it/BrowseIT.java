@@ -29,7 +29,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code lunar browse} shows over HTTP what foreign tools have put on a partitioned disk, wherever that disk is. */
+/**
+ * Tests {@code lunar browse}: it shows over HTTP what foreign tools have put on a partitioned disk, for every kind of
+ * device.
+ */
 class BrowseIT {
     private static final int MIB = 1 << 20;
     private static final int DISK_MIB = 80;

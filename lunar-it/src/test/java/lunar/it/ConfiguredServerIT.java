@@ -11,7 +11,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What libiscsi and QEMU see of a server with a config file: who may use what, where, and what changes under them. */
+/**
+ * Tests a server with a config file through libiscsi and QEMU: access control, portals, and changes while sessions are
+ * open.
+ */
 @Timeout(180)
 class ConfiguredServerIT {
     private static final String TARGET = "iqn.2026-11.org.lunar:shared";
@@ -76,7 +79,7 @@ class ConfiguredServerIT {
     }
 
     @Test
-    void shouldTellAnInitiatorOfItsTargetsOnly() throws Exception {
+    void shouldReportToAnInitiatorItsTargetsOnly() throws Exception {
         try (var server = new ServeProcess(folder, SHARED, 3)) {
             String portal = "iscsi://" + server.portal(0);
             assertThat(Peer.run("iscsi-ls", "-i", STRANGER, portal).succeeded().output())
@@ -108,7 +111,7 @@ class ConfiguredServerIT {
     }
 
     @Test
-    void shouldTellTheAddressThatInitiatorsReach() throws Exception {
+    void shouldReportTheAddressThatInitiatorsReach() throws Exception {
         String text = """
                 portals = ["127.0.0.1:0"]
                 [[portal-group]]
@@ -156,7 +159,7 @@ class ConfiguredServerIT {
         }
     }
 
-    /** QEMU writes and reads the same blocks again and again, while LUN 0 grows and LUN 7 comes and goes. */
+    /** QEMU writes and reads the same blocks repeatedly, while LUN 0 grows and LUN 7 is added and removed. */
     @Test
     void shouldGrowAndChangeLunsUnderQemu() throws Exception {
         try (var server = new ServeProcess(folder, SHARED, 3)) {

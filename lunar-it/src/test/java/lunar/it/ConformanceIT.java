@@ -21,9 +21,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * libiscsi's conformance suite against our target, over two portals with two initiator names. No kind of unit can show
- * all of it (a medium that is fixed cannot be ejected), so it runs over several. The verdicts are compared with
- * {@code iscsi-test-cu.expected}; one that has changed, for better or worse, fails until the file says the same
+ * Runs libiscsi's conformance suite against Lunar's target, over two portals with two initiator names. No kind of unit
+ * can pass all of it (a fixed medium cannot be ejected), so it runs on several. The verdicts are compared with {@code
+ * iscsi-test-cu.expected}; a verdict that changed, for better or worse, fails the test until the file is updated
  * ({@code -Dlunar.expect.update=true} writes it).
  */
 class ConformanceIT {
@@ -68,7 +68,10 @@ class ConformanceIT {
                         unit -> unit, tests("SCSI.Sanitize")));
     }
 
-    /** What is for a fixed disk of 512-byte blocks in 4096, without two tests that are not: docs/conformance.md. */
+    /**
+     * Tests of a fixed disk of 512-byte blocks that also apply to 4096-byte blocks; docs/conformance.md explains the
+     * two exceptions.
+     */
     private static List<String> ofAFile() throws IOException, InterruptedException {
         var families = new ArrayList<>(suites(Set.of("PreventAllow", "StartStopUnit", "NoMedia",
                 "ReadOnly", "Sanitize", "GetLBAStatus", "WriteSame16")));
@@ -117,7 +120,7 @@ class ConformanceIT {
         try (ServedTarget target = ServedTarget.ofUnit(profile.changes(),
                 server -> server.portal(new InetSocketAddress("127.0.0.1", 0)), profile.uri())) {
             for (String family : profile.families()) {
-                // Like -n, but -v also names each test, without which a skipped one cannot be told.
+                // Like -n, but -v also names each test, without which skipped tests are not visible.
                 Peer.Result result = Peer.run(BOUND, "iscsi-test-cu", "--dataloss",
                         "--allow-sanitize", "-v", "-t", family, target.url(0), target.url(1, 0));
                 Files.createDirectories(LOG.getParent());

@@ -11,10 +11,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code iscsi-test-cu} says of one test. The suite counts a test that it skipped as passed; here it is skipped.
+ * Result of one test of {@code iscsi-test-cu}. The suite counts a skipped test as passed; here it is skipped.
  *
  * @param test kind of unit, suite and test, {@code thin/Read10.Simple}
- * @param reason why it was skipped, or where it failed; empty where it passed
+ * @param reason why it was skipped, or where it failed; empty if it passed
  */
 record ConformanceVerdict(String test, Outcome outcome, String reason) {
     /** From worst to best. */
@@ -103,7 +103,7 @@ record ConformanceVerdict(String test, Outcome outcome, String reason) {
         return String.format("%-7s %s%s", outcome, test, reason.isEmpty() ? "" : " " + reason);
     }
 
-    /** What differs, as lines of a diff; empty where nothing does. */
+    /** Returns the differences as lines of a diff; empty if there are none. */
     static List<String> difference(List<ConformanceVerdict> expected,
             List<ConformanceVerdict> found) {
         Map<String, ConformanceVerdict> wanted = new LinkedHashMap<>();

@@ -19,7 +19,7 @@ import java.util.random.RandomGenerator;
 import lunar.iscsi.pdu.LoginRequest;
 import lunar.iscsi.pdu.LoginResponse;
 
-/** Stands between an initiator and a target on the loopback interface, and cuts their connections as a network does. */
+/** Proxy between an initiator and a target on the loopback interface that cuts their connections as a network does. */
 final class CutProxy implements AutoCloseable {
     private static final int PIECE_BYTES = 64 << 10;
     private static final int HEADER_BYTES = 48;
@@ -142,7 +142,7 @@ final class CutProxy implements AutoCloseable {
         /** Bytes that may still pass once it is doomed. */
         private volatile long leftToTarget;
         private volatile long leftToInitiator;
-        /** What the next byte at a random place is mixed with; 0 for nothing. */
+        /** Bits to flip in the next byte at a random place; 0 for none. */
         private final AtomicInteger harmToTarget = new AtomicInteger();
         private final AtomicInteger harmToInitiator = new AtomicInteger();
 
@@ -182,7 +182,7 @@ final class CutProxy implements AutoCloseable {
                 OutputStream out = target.getOutputStream();
                 long left = FAST;
                 for (int got = in.read(piece); got >= 0; got = in.read(piece)) {
-                    // No digest tells of damage in a login (RFC 7143 section 13.1).
+                    // Digests do not protect a login (RFC 7143 section 13.1).
                     int harm = isLogin(piece[0])
                             ? 0
                             : (forth ? harmToTarget : harmToInitiator).getAndSet(0);

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A library to preload that makes fdatasync(2) of one file fail once, each time {@link #arm} is called: see
- * {@code faults/failing-fdatasync.c}. Needs a C compiler, without which the test is skipped.
+ * Library to preload that makes fdatasync(2) of one file fail once for each call of {@link #arm}: see {@code
+ * faults/failing-fdatasync.c}. Needs a C compiler; without one the test is skipped.
  */
 final class FailingSync {
     private final Path library;
@@ -30,7 +30,7 @@ final class FailingSync {
                 .succeeded();
     }
 
-    /** What a process needs to meet the failure. */
+    /** Environment that a process needs to get the failure. */
     Map<String, String> environment() throws IOException {
         return Map.of("LD_PRELOAD", library.toString(), "LUNAR_FAULT_FILE",
                 image.toRealPath().toString(), "LUNAR_FAULT_TRIGGER", trigger.toString());

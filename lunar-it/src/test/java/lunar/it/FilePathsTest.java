@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A LUN on a file, by each way that data can take between the two, is what was written to it. */
+/** Tests a LUN on a file by each path that data can take between the two. */
 @Timeout(60)
 class FilePathsTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:paths";
@@ -39,7 +39,7 @@ class FilePathsTest {
     @TempDir
     Path folder;
 
-    /** Counts what goes past the target's memory. */
+    /** Counts what bypasses the target's memory. */
     private static final class Counted extends ForwardingDevice {
         final AtomicLong transferredBytes = new AtomicLong();
 

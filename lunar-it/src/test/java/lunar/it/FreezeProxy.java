@@ -14,9 +14,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Stands between an initiator and a target and freezes on demand: while frozen it accepts connections and reads what
- * comes, but passes nothing on, not even the end of a connection. {@link #thaw} then delivers all of it in order, as a
- * stalled middlebox does, also for connections whose initiator has long given up.
+ * Proxy between an initiator and a target that freezes on demand: while frozen it accepts connections and reads what
+ * arrives, but forwards nothing, not even the end of a connection. {@link #thaw} then delivers all of it in order, as a
+ * stalled middlebox does, also for connections that the initiator has long closed.
  */
 final class FreezeProxy implements AutoCloseable {
     private static final int PIECE_BYTES = 64 << 10;
@@ -30,7 +30,7 @@ final class FreezeProxy implements AutoCloseable {
     /** Of the connections that come now. */
     private volatile Gate gate = new Gate();
 
-    /** What the bytes of some connections pass. */
+    /** Gate that the bytes of some connections pass. */
     private static final class Gate {
         private boolean open = true;
 
@@ -60,7 +60,7 @@ final class FreezeProxy implements AutoCloseable {
         return heldToTarget.get();
     }
 
-    /** Passes nothing on any more. */
+    /** Passes nothing on any longer. */
     void freeze() {
         shut.add(gate);
         gate.set(false);

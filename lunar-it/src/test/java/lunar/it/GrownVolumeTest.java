@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Initiators that have a volume open see its new blocks, in the sessions that they have. */
+/** Tests that initiators with a volume open see its new blocks in their existing sessions. */
 @Timeout(60)
 class GrownVolumeTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:grown";
@@ -72,7 +72,7 @@ class GrownVolumeTest {
 
     @ParameterizedTest
     @EnumSource(value = Level.class, names = {"LINEAR", "RAID5"})
-    void shouldBeSeenInSessionsThatThereAre(Level level) throws Exception {
+    void shouldAppearInExistingSessions(Level level) throws Exception {
         var through = new ArrayBlockingQueue<ScanKind>(8);
         try (var volume = RunningVolume.open(created(level), Devices::open, List.of(), event -> {
             if (event instanceof VolumeEvent.ScanEnded end && end.isThrough()) {

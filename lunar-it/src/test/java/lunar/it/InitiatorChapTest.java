@@ -42,7 +42,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.LoggerFactory;
 
-/** CHAP at the initiator by policy, against a target of ours: algorithms, secrets that change, nothing in the logs. */
+/**
+ * Tests the initiator's CHAP policies against Lunar's target: algorithms, secrets that change, no secrets in the logs.
+ */
 @Timeout(60)
 class InitiatorChapTest {
     private static final String USER = "backup";
@@ -77,7 +79,7 @@ class InitiatorChapTest {
     }
 
     @AfterEach
-    void shouldHaveLoggedNoSecret() {
+    void shouldLogNoSecret() {
         initiator.close();
         root.detachAppender(appender);
         root.setLevel(level);
@@ -122,7 +124,7 @@ class InitiatorChapTest {
             assertThatThrownBy(() -> initiator.login(at(port(target),
                     own(FIRST).withTarget(credentials(TARGET.name(), SECOND)))))
                     .isInstanceOf(LoginException.class)
-                    .hasMessageContaining("the target did not prove itself");
+                    .hasMessageContaining("the target failed to authenticate itself");
         }
     }
 
@@ -158,7 +160,7 @@ class InitiatorChapTest {
     }
 
     @Test
-    void shouldAskForTheSecretOfEachLoginAnew() throws Exception {
+    void shouldQuerySecretAtEachLogin() throws Exception {
         var asked = new ConcurrentLinkedQueue<String>();
         ChapSource vault = name -> {
             asked.add(name);
@@ -207,24 +209,24 @@ class InitiatorChapTest {
                 device.flush();
             }
             assertThatThrownBy(() -> Devices.open(uri + "?chap-algorithms=md5"))
-                    .hasMessageContaining("this Java has none of the CHAP algorithms")
+                    .hasMessageContaining("this Java provides none of the CHAP algorithms")
                     .hasMessageContaining(": md5");
         }
         assertThat(ChapAlgorithm.MD5.isAvailable()).as("given back").isTrue();
     }
 
     @Test
-    void shouldSayWhichAlgorithmsJavaIsWithout() throws Exception {
+    void shouldReportAlgorithmsMissingInJava() throws Exception {
         try (var target = served(List.of(ChapAlgorithm.SHA256)); var _ = new JavaWithoutMd5()) {
             assertThatThrownBy(() -> initiator.login(at(port(target), own(FIRST).withAlgorithms(
                     List.of(ChapAlgorithm.MD5, ChapAlgorithm.SHA1)))))
                     .isInstanceOf(LoginException.class)
-                    .hasMessageContaining("offered: sha-1 (this Java is without md5)");
+                    .hasMessageContaining("offered: sha-1 (this Java does not provide md5)");
         }
     }
 
     @Test
-    void shouldLetGoOfSecretsOnceTheLoginIsOver() throws Exception {
+    void shouldReleaseSecretsAfterTheLogin() throws Exception {
         var given = new ArrayList<WeakReference<Secret>>();
         ChapSource source = _ -> {
             Secret secret = Secret.of(FIRST);

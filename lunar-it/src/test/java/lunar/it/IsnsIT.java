@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Our targets at Open-iSNS, a foreign name server: how they are registered there, stay so, and go. */
+/** Tests Lunar's targets with Open-iSNS, a foreign name server: registration, its renewal, and deregistration. */
 @Timeout(180)
 class IsnsIT {
     private static final IsnsTiming USUAL = IsnsTiming.DEFAULT;
@@ -80,7 +80,7 @@ class IsnsIT {
     }
 
     @Test
-    void shouldBeFoundComeBackAfterACrashOfTheNameServerAndGo() throws Exception {
+    void shouldRegisterReregisterAfterNameServerCrashAndDeregister() throws Exception {
         try (var isnsd = new Isnsd(folder, "5m");
                 var serve = serve("ram:1MiB", "--portal", "127.0.0.1:0", "--iqn",
                         ServedTarget.NAME, "--isns", isnsd.address())) {
@@ -138,7 +138,7 @@ class IsnsIT {
     }
 
     @Test
-    void shouldTellOfPortalGroupsAndOfTargetsThatComeAndGo() throws Exception {
+    void shouldRegisterPortalGroupsAndTargetChanges() throws Exception {
         var publicly = PortalSpec.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .withGroup(2)
                 .withAdvertised(new TargetAddress("192.0.2.7", 3261, OptionalInt.empty()));
@@ -174,7 +174,7 @@ class IsnsIT {
     }
 
     @Test
-    void shouldTakeANameOverFromWhoeverHasItButNotTakeItBack() throws Exception {
+    void shouldTakeOverANameOnce() throws Exception {
         var impatient = new IsnsTiming(USUAL.connect(), USUAL.answer(), SOON, SOON, SOON,
                 USUAL.farewell(), USUAL.period());
         try (var isnsd = new Isnsd(folder, "5m"); var target = ServedTarget.of("ram:1MiB")) {
@@ -201,7 +201,7 @@ class IsnsIT {
     }
 
     @Test
-    void shouldStayWhenTheRegistrationOfSomebodySilentEnds() throws Exception {
+    void shouldStayWhenTheRegistrationOfASilentEntityEnds() throws Exception {
         var brief = new IsnsTiming(USUAL.connect(), USUAL.answer(), USUAL.firstRetry(),
                 USUAL.lastRetry(), USUAL.check(), USUAL.farewell(), Duration.ofSeconds(6));
         try (var isnsd = new Isnsd(folder, "6s");

@@ -13,8 +13,8 @@ import lunar.isns.IsnsServer;
 import lunar.testkit.FreePorts;
 
 /**
- * An isnsd of our own on a port of the loopback interface, with a fresh database, ended by its process; and isnsadm,
- * which asks it. Everything of it is in one folder.
+ * An isnsd process on a free port of the loopback interface with an empty database, and isnsadm to query it. All its
+ * files are in one folder.
  */
 final class Isnsd implements AutoCloseable {
     private static final String HOST = "127.0.0.1";
@@ -29,7 +29,7 @@ final class Isnsd implements AutoCloseable {
     /**
      * Starts one, or skips the test where there is none to start.
      *
-     * @param period how long it keeps an entity that it does not hear of, as its config file has it
+     * @param period how long it keeps an entity that does not report, in the format of its config file
      */
     Isnsd(Path folder, String period) throws IOException, InterruptedException {
         Peer.assume("isnsd", "isnsadm");
@@ -100,7 +100,7 @@ final class Isnsd implements AutoCloseable {
         }
     }
 
-    /** What it has: {@code nodes}, {@code portals}, {@code portal-groups} or {@code entities}. */
+    /** Lists its entries: {@code nodes}, {@code portals}, {@code portal-groups} or {@code entities}. */
     String list(String kind) {
         return admin("--list", kind);
     }

@@ -11,9 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import lunar.testkit.FreePorts;
 
-/**
- * An istgt of our own, on free ports, ended by its process. LUN 0 of each of its targets is the one file that it has.
- */
+/** An istgt process on free ports. LUN 0 of each of its targets is the same file. */
 final class Istgt implements AutoCloseable {
     private static final String NAME = "iqn.2026-11.org.lunar";
     private static final int TRIES = 400;
@@ -112,7 +110,7 @@ final class Istgt implements AutoCloseable {
                 + Files.readString(folder.resolve("istgt.log")));
     }
 
-    /** One of its two portals. */
+    /** Returns one of its two portals. */
     String portal(int index) {
         return "127.0.0.1:" + ports.get(index);
     }

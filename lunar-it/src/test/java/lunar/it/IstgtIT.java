@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Our initiator and the commands at istgt, a target of 2011 that is still in Debian. It does not answer what it takes
- * for wrong, a COMPARE AND WRITE without the W bit for example.
+ * Tests the initiator and the commands with istgt, a target of 2011 that is still in Debian. It does not respond to
+ * commands that it considers invalid, for example COMPARE AND WRITE without the W bit.
  */
 @Timeout(180)
 class IstgtIT {

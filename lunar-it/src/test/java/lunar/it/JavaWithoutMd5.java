@@ -6,7 +6,7 @@ import java.security.Security;
 import java.util.List;
 import java.util.Map;
 
-/** Takes MD5 away from this Java, as FIPS 140 has it, until it is closed: all else of the provider that has it stays. */
+/** Removes MD5 from this JVM's providers, as FIPS 140 requires, until it is closed; their other algorithms stay. */
 final class JavaWithoutMd5 extends Provider implements AutoCloseable {
     private static final long serialVersionUID = 1;
 

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A mirror one of whose members fails with writes on their way, returns by a new connection and is resynced, before
+ * Tests a mirror with a member that fails with writes in flight, returns over a new connection and is resynced before
  * the network delivers the writes of its old connection: both members must keep what was written last.
  */
 @Timeout(120)
@@ -115,7 +115,7 @@ class LateMemberWritesTest {
     }
 
     @Test
-    void shouldNotStaleAMirrorByWritesOfAnOldConnection() throws Exception {
+    void shouldNotOverwriteAMirrorByWritesOfAnOldConnection() throws Exception {
         var events = new ConcurrentLinkedQueue<VolumeEvent>();
         try (var left = ServedTarget.of("ram:" + SIZE);
                 var right = ServedTarget.of("ram:" + SIZE);

@@ -40,8 +40,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A write whose path froze is sent again by another path, a later write to the same block is acknowledged, then the
- * frozen path delivers what it held: the block must keep the later write.
+ * Tests a write that is resent by another path because its path froze. After a later write to the same block is
+ * acknowledged, the frozen path delivers the old write: the block must keep the later one.
  */
 @Timeout(120)
 class LateWritesTest {
@@ -267,7 +267,7 @@ class LateWritesTest {
 
     /** A unit that does not look like one of ours: nothing but a portal of its own group ends the lost session. */
     @Test
-    void shouldHoldBackWritesToTheSameBlocksAloneUntilTheGroupIsBack() throws Exception {
+    void shouldHoldOnlyWritesToTheSameBlocksUntilTheGroupReturns() throws Exception {
         var any = new InetSocketAddress("127.0.0.1", 0);
         try (BlockDevice unit = foreign(Devices.open("ram:16MiB"));
                 var server = TargetServer.builder()

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** As {@link LateWritesTest}, at tgtd, whose portals are all in one group. */
+/** Runs {@link LateWritesTest} with tgtd, whose portals are all in one group. */
 @Timeout(120)
 class LateWritesTgtdIT {
     @TempDir

@@ -11,7 +11,7 @@ import lunar.iscsi.login.Secret;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How libiscsi logs in to our target: CHAP one way and mutual, header digests, names that nobody has. */
+/** Tests libiscsi's logins to Lunar's target: one-way and mutual CHAP, header digests, unknown target names. */
 class LibiscsiLoginIT {
     private static final String USER = "alice";
     private static final String SECRET = "wonderland-2026";
@@ -45,7 +45,7 @@ class LibiscsiLoginIT {
     }
 
     @Test
-    void shouldRefuseWrongSecretUnknownUserAndNobody() throws Exception {
+    void shouldRejectWrongSecretUnknownUserAndNoUser() throws Exception {
         try (ServedTarget target = withChap()) {
             assertRefused(Peer.run("iscsi-inq", target.url(USER, "wonderland-2027", 0)),
                     "Authentication failure");
@@ -68,7 +68,7 @@ class LibiscsiLoginIT {
     }
 
     @Test
-    void shouldTellNamesToEverybodyUnlessDiscoveryWantsChap() throws Exception {
+    void shouldReportNamesToAllUnlessDiscoveryRequiresChap() throws Exception {
         try (ServedTarget open = withChap();
                 ServedTarget closed = ServedTarget.of(spec -> spec.withChap(CHAP),
                         server -> server.discoveryChap(CHAP), "ram:1MiB")) {
@@ -83,7 +83,7 @@ class LibiscsiLoginIT {
     }
 
     @Test
-    void shouldRefuseTargetThatIsNotThere() throws Exception {
+    void shouldRejectUnknownTarget() throws Exception {
         try (ServedTarget target = ServedTarget.of("ram:1MiB")) {
             assertRefused(
                     Peer.run("iscsi-inq", target.portalUrl() + "/iqn.2026-11.org.lunar:none/0"),

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What libiscsi's small tools see of our target: LUNs, INQUIRY, every VPD page, capacity. */
+/** Tests Lunar's target with libiscsi's small tools: LUNs, INQUIRY, every VPD page, capacity. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class LibiscsiToolsIT {
     private ServedTarget target;
@@ -55,7 +55,7 @@ class LibiscsiToolsIT {
     }
 
     @Test
-    void shouldTellStandardInquiryData() throws Exception {
+    void shouldReportStandardInquiryData() throws Exception {
         assertThat(Peer.run("iscsi-inq", target.url(0)).succeeded().lines()).contains(
                 "Peripheral Qualifier:CONNECTED", "Peripheral Device Type:DIRECT_ACCESS",
                 "Removable:0", "ReponseDataFormat:2", "HiSup:1", "CmdQue:1", "Protect:0",
@@ -65,7 +65,7 @@ class LibiscsiToolsIT {
     }
 
     @Test
-    void shouldListEveryPageItHas() throws Exception {
+    void shouldListEverySupportedPage() throws Exception {
         assertThat(page(0x00, 0).succeeded().lines()).map(line -> line.split(" ")[0])
                 .containsExactly("Page:0x00", "Page:0x80", "Page:0x83", "Page:0x85", "Page:0x86",
                         "Page:0x87", "Page:0x88", "Page:0x8f", "Page:0xb0", "Page:0xb1",
@@ -73,7 +73,7 @@ class LibiscsiToolsIT {
     }
 
     @Test
-    void shouldTellSerialNumberOfDevice() throws Exception {
+    void shouldReportSerialNumberOfDevice() throws Exception {
         for (int lun = 0; lun < 2; lun++) {
             assertThat(page(0x80, lun).succeeded().lines()).containsExactly(
                     "Unit Serial Number:[" + target.device(lun).identity().serial() + "]");
@@ -102,7 +102,7 @@ class LibiscsiToolsIT {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
-    void shouldTellLimitsOfDevice(int lun) throws Exception {
+    void shouldReportLimitsOfDevice(int lun) throws Exception {
         BlockDevice device = target.device(lun);
         int transferBlocks = Math.min(device.limits().maxTransferBlocks(),
                 (4 << 20) / device.blockSize());
@@ -121,19 +121,19 @@ class LibiscsiToolsIT {
     }
 
     @Test
-    void shouldTellThatNothingRotates() throws Exception {
+    void shouldReportThatNothingRotates() throws Exception {
         assertThat(page(0xb1, 0).succeeded().lines()).containsExactly("Medium Rotation Rate:1RPM");
     }
 
     @Test
-    void shouldTellThinProvisioning() throws Exception {
+    void shouldReportThinProvisioning() throws Exception {
         assertThat(page(0xb2, 0).succeeded().lines()).containsExactly("Threshold Exponent:11",
                 "lbpu:1", "lbpws:1", "lbpws10:1", "lbprz:1", "anc_sup:0", "dp:0",
                 "provisioning type:2");
     }
 
     @Test
-    void shouldRefusePageItDoesNotHave() throws Exception {
+    void shouldRejectPageItDoesNotHave() throws Exception {
         Peer.Result result = page(0xc7, 0);
 
         assertThat(result.output()).contains("ILLEGAL_REQUEST");
@@ -141,7 +141,7 @@ class LibiscsiToolsIT {
     }
 
     @Test
-    void shouldRefuseLunThatIsNotThere() throws Exception {
+    void shouldRejectUnknownLun() throws Exception {
         Peer.Result result = Peer.run("iscsi-inq", target.url(9));
 
         assertThat(result.output()).contains("LOGICAL_UNIT_NOT_SUPPORTED(0x2500)");
@@ -149,7 +149,7 @@ class LibiscsiToolsIT {
     }
 
     @Test
-    void shouldTellCapacity() throws Exception {
+    void shouldReportCapacity() throws Exception {
         for (int lun = 0; lun < 2; lun++) {
             BlockDevice device = target.device(lun);
             int exponent = Integer.numberOfTrailingZeros(

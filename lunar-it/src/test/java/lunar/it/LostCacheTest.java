@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A target that is without power for a moment, or only out of reach, under writes that were not flushed. */
+/** Tests a target that loses power for a moment, or is only unreachable, with writes that were not flushed. */
 @Timeout(120)
 class LostCacheTest {
     private static ServedTarget served(String uri) throws IOException {
@@ -118,7 +118,7 @@ class LostCacheTest {
     }
 
     @Test
-    void shouldTakeALostNexusForNoLossOfTheCache() throws Exception {
+    void shouldNotTreatALostNexusAsALossOfTheCache() throws Exception {
         try (var target = served("volatile:ram:16MiB");
                 var one = new CutProxy(port(target));
                 var two = new CutProxy(port(target));
@@ -137,7 +137,7 @@ class LostCacheTest {
     /** A process that ends and leaves its blocks to the page cache has lost nothing; one that had them itself has. */
     @ParameterizedTest
     @ValueSource(strings = {"", "volatile:"})
-    void shouldTellAProcessThatKeptItsBlocksFromOneThatDidNot(String filter,
+    void shouldDistinguishAProcessThatKeptItsBlocksFromOneThatDidNot(String filter,
             @TempDir java.nio.file.Path folder) throws Exception {
         String uri = filter + "file:" + folder.resolve("disk.img") + "?size=16MiB";
         try (var first = served(uri);
@@ -170,7 +170,7 @@ class LostCacheTest {
 
     /** Without a write cache (WCE 0), or with one that the operator calls stable, nothing is lost. */
     @Test
-    void shouldBelieveAnOperatorWhoCallsTheCacheStable() throws Exception {
+    void shouldAcceptTheOperatorsDeclarationOfAStableCache() throws Exception {
         try (var target = served("volatile:ram:16MiB");
                 var proxy = new CutProxy(port(target));
                 var initiator = Initiator.create("iqn.2026-11.org.lunar:lost");

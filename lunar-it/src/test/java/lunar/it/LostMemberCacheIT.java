@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Volumes of iSCSI members whose targets are processes with a volatile write cache: killed and started again within the
- * time that requests wait for a path.
+ * Tests volumes of iSCSI members whose targets are processes with a volatile write cache, killed and restarted within
+ * the time that requests wait for a path.
  */
 @Timeout(240)
 class LostMemberCacheIT {
@@ -158,10 +158,10 @@ class LostMemberCacheIT {
         }
     }
 
-    /** As a rack without power: more is lost than the level survives, and the host is told. */
+    /** A power failure of the rack: more is lost than the level survives, and the host gets an error. */
     @ParameterizedTest
     @EnumSource(value = Level.class, names = {"RAID1", "RAID5", "RAID0"})
-    void shouldTellTheHostWhatAllMembersHaveLost(Level level) throws Exception {
+    void shouldReportToTheHostTheLossOfAllMembers(Level level) throws Exception {
         try (var volume = created(level)) {
             write(volume, 1);
             volume.flush();

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A server process whose fdatasync fails once, as Linux reports a failed writeback once, and two hosts: both must hear
- * of it, as long as nobody has accepted the loss.
+ * Tests a server process whose fdatasync fails once, as Linux reports a failed writeback once, with two hosts: the loss
+ * must be reported to both until an operator accepts it.
  */
 @Timeout(180)
 class LostWritesIT {
@@ -59,7 +59,7 @@ class LostWritesIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"buffered", "mapped", "direct", "sendfile", "sync"})
-    void shouldTellEveryHostOfAFailedWriteback(String io) throws Exception {
+    void shouldReportAFailedWritebackToEveryHost(String io) throws Exception {
         try (var server = serve(io, failing.environment());
                 BlockDevice one = host(server, "one");
                 BlockDevice two = host(server, "two");

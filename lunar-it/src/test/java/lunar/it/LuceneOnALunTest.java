@@ -42,7 +42,10 @@ import org.apache.lucene.store.Directory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Lunar's own documentation and sources, indexed and searched on a LUN: every hit is one that memory finds too. */
+/**
+ * Indexes Lunar's documentation and sources on a LUN, and compares the hits of searches with those of an index in
+ * memory.
+ */
 @Timeout(300)
 class LuceneOnALunTest {
     private final long seed = Seed.next();

@@ -9,7 +9,7 @@ import lunar.testkit.ChannelContract;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 
-/** The contract of channels over a LUN of our own target, which is a device in memory. */
+/** Runs the contract of channels over a LUN of Lunar's target, backed by memory. */
 @Timeout(120)
 class LunChannelTest extends ChannelContract {
     @FunctionalInterface

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Eight foreign clients at once, and clients that die at their work: nobody's data suffer. */
+/** Tests eight foreign clients at once, and clients that are killed during I/O: no client's data may be damaged. */
 class ManyClientsIT {
     private static final int CLIENTS = 8;
     private static final int AREA_MIB = 16;
@@ -78,7 +78,7 @@ class ManyClientsIT {
         }
     }
 
-    /** Writes an area piece by piece, several pieces in flight, with two patterns one after the other; reads it back. */
+    /** Writes an area in pieces, several in flight, with two patterns one after the other; reads it back. */
     private static Peer patterns(ServedTarget target, int area) throws Exception {
         var line = new ArrayList<>(List.of("qemu-io", "-f", "raw"));
         for (int round = 0; round < 2; round++) {
@@ -113,7 +113,7 @@ class ManyClientsIT {
     }
 
     @Test
-    void shouldServeOthersWhenClientIsKilledAtItsWork() throws Exception {
+    void shouldServeOthersWhenClientIsKilled() throws Exception {
         Path image = RandomImage.write(folder.resolve("a.img"), 64 << 20, Seed.next());
         try (ServedTarget target = ServedTarget.of("ram:64MiB", "ram:64MiB");
                 Peer other = convert(image, target.url(1), "-r", "24M")) {

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Paths that come and go under I/O, at a target of ours behind proxies that cut connections. */
+/** Tests paths that come and go under I/O, with Lunar's target behind proxies that cut connections. */
 @Timeout(120)
 class MultipathTest {
     private static final int BLOCK = 512;
@@ -90,7 +90,7 @@ class MultipathTest {
     }
 
     @Test
-    void shouldGoOnWhenEveryConnectionIsCutAgainAndAgain() throws Exception {
+    void shouldContinueWhenEveryConnectionIsCutAgainAndAgain() throws Exception {
         var random = new Random(Seed.next());
         var events = new ConcurrentLinkedQueue<PathEvent>();
         try (var target = served("ram:16MiB");

@@ -41,13 +41,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a listener hears of paths, and how soon a path tries again. */
+/** Tests events of paths, and how soon a path is retried. */
 @Timeout(120)
 class PathEventsTest {
     private static final int MIN_MS = 8;
     private static final int MAX_MS = 400;
 
-    /** All that is told, one line for each. */
+    /** All events, one line each. */
     private static final class Diary implements PathListener {
         private final Queue<String> lines = new ConcurrentLinkedQueue<>();
         private final Queue<Long> waits = new ConcurrentLinkedQueue<>();
@@ -130,7 +130,7 @@ class PathEventsTest {
     @CsvSource({"3, 0, true", "3, 1, true", "3, 2, true", "3, 77, true", "2, 3, true",
             "2, 6, true", "2, 0, false", "2, 1, false", "2, 2, false", "2, 4, false",
             "2, 77, false"})
-    void shouldTryAgainSoonWhereWaitingHelpsAndRarelyElse(int statusClass, int detail,
+    void shouldRetrySoonIfWaitingHelpsAndRarelyOtherwise(int statusClass, int detail,
             boolean soon) throws Exception {
         try (var target = served(0);
                 var refusing = ScriptedTarget.start(peer -> {
@@ -178,7 +178,7 @@ class PathEventsTest {
     }
 
     @Test
-    void shouldTellOfRequestsThatWaitAndFail() throws Exception {
+    void shouldReportRequestsThatWaitAndFail() throws Exception {
         try (var target = served(0);
                 var proxy = new CutProxy(port(target));
                 var initiator = initiator();
@@ -216,7 +216,7 @@ class PathEventsTest {
     }
 
     @Test
-    void shouldTellOfRequestsThatWaitAndGoOn() throws Exception {
+    void shouldReportRequestsThatWaitAndContinue() throws Exception {
         try (var target = served(0);
                 var proxy = new CutProxy(port(target));
                 var initiator = initiator();
@@ -245,7 +245,7 @@ class PathEventsTest {
     }
 
     @Test
-    void shouldTellFailuresAtOnceWhereNothingIsToWait() throws Exception {
+    void shouldReportFailuresAtOnceWhereNothingIsToWait() throws Exception {
         try (var target = served(0);
                 var proxy = new CutProxy(port(target));
                 var initiator = initiator();
@@ -262,7 +262,7 @@ class PathEventsTest {
     }
 
     @Test
-    void shouldTellOfAccessStates() throws Exception {
+    void shouldReportAccessStates() throws Exception {
         try (var target = served(0);
                 var initiator = initiator();
                 var device = MultipathDevice.open(initiator, by(port(target),
@@ -287,7 +287,7 @@ class PathEventsTest {
     }
 
     @Test
-    void shouldTellWhereALoginWasSent() throws Exception {
+    void shouldReportWhereALoginWasSent() throws Exception {
         try (var target = served(0);
                 var proxy = new CutProxy(port(target));
                 var moved = ScriptedTarget.start(peer -> {

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * A foreign program at work: starts it, keeps what it prints (both streams in one, in order), and ends it by its
- * own handle. Every wait is bounded.
+ * A foreign program: starts it, keeps its output (both streams in one, in order), and ends it by its own process
+ * handle. Every wait is bounded.
  */
 final class Peer implements AutoCloseable {
     /** Debian packages of the programs that tests use, for the reason of a skipped test. */
@@ -26,7 +26,7 @@ final class Peer implements AutoCloseable {
             Map.entry("sgdisk", "gdisk"), Map.entry("mkfs.vfat", "dosfstools"),
             Map.entry("mcopy", "mtools"), Map.entry("mke2fs", "e2fsprogs"));
 
-    /** What a program that has ended said. */
+    /** Output of a program that has ended. */
     record Result(List<String> command, int status, String output) {
         /** The result, when the status is 0. */
         Result succeeded() {

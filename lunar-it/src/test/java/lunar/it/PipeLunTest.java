@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Timeout;
 
-/** The contract of a block device on a LUN over transports within this process, which are not known to either end. */
+/** Runs the contract of a block device on a LUN over transports within this process, which neither end knows. */
 @Timeout(60)
 class PipeLunTest {
     private abstract static class OverPipe extends BlockDeviceContract {

@@ -34,7 +34,7 @@ import lunar.testkit.pipe.PlacingPipeTransportProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Initiator and target over a transport that moves the data of commands itself, as RDMA does. */
+/** Tests initiator and target over a transport that moves the data of commands itself, as RDMA does. */
 @Timeout(120)
 class PlacedDataTest {
     private static final int TCP = 0;
@@ -120,7 +120,7 @@ class PlacedDataTest {
     }
 
     @Test
-    void shouldTellHowManyBytesWerePlaced() throws Exception {
+    void shouldReportHowManyBytesWerePlaced() throws Exception {
         try (var target = served("ram:1MiB"); var session = login(target, options -> options)) {
             MemorySegment into = MemorySegment.ofArray(new byte[4096]);
             into.fill((byte) 0x5a);

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Publishes the libraries to a repository of files, and has a project of its own use them from there: with the BOM, on
- * the class path and on the module path. Nothing comes into the user's own Maven repository.
+ * Publishes the libraries to a repository of files and builds a separate project with them: with the BOM, on the class
+ * path and on the module path. The user's own Maven repository stays untouched.
  */
 @Timeout(600)
 class PublishIT {
@@ -55,7 +55,7 @@ class PublishIT {
     }
 
     @Test
-    void shouldServeAProjectOfItsOwn() throws Exception {
+    void shouldServeAConsumerProject() throws Exception {
         Path repository = temp.resolve("repository");
         Run published = run(ROOT, List.of("scripts/publish", repository.toUri().toString(),
                 "-q", "-Dmaven.javadoc.skip"));

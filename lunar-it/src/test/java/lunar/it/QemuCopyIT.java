@@ -10,7 +10,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A whole image with random content goes into a LUN and comes back the same. */
+/** Copies an image with random content to a LUN and back, and compares. */
 class QemuCopyIT {
     private static final long SIZE = 256L << 20;
     private static final Duration BOUND = Duration.ofMinutes(2);

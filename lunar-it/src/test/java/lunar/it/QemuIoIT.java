@@ -9,7 +9,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What QEMU's block layer does to a LUN: patterns, zeroes, discards, flushes, requests that cut through blocks. */
+/** Tests LUNs with QEMU's block layer: patterns, zeroes, discards, flushes, unaligned requests. */
 class QemuIoIT {
     private static final String MEMORY = "ram:64MiB";
     private static final String MEMORY_4096 = "ram:64MiB?block-size=4096";
@@ -23,7 +23,7 @@ class QemuIoIT {
      * <p>Before it reads 32 KiB or more, of which it does not know whether they are allocated, QEMU 7.2 asks itself
      * for the status of the next 2^31 - 512 bytes, and its driver asserts that this is a whole number of blocks
      * (iscsi_co_readv and iscsi_co_block_status in block/iscsi.c). With 4096-byte blocks it never is, and no target
-     * can help it; having asked for the status of just these bytes before keeps it from asking.
+     * can avoid it; a previous query of the status of exactly these bytes suppresses its own.
      */
     private static Peer.Result io(ServedTarget target, String... commands) throws Exception {
         var line = new ArrayList<>(List.of("qemu-io", "-f", "raw"));
@@ -87,7 +87,7 @@ class QemuIoIT {
         }
     }
 
-    /** QEMU reads, changes and writes back whole blocks of the size it was told. */
+    /** QEMU reads, modifies and writes whole blocks of the reported size. */
     @ParameterizedTest
     @ValueSource(strings = {MEMORY, MEMORY_4096})
     void shouldKeepNeighboursOfRequestsThatCutThroughBlocks(String uri) throws Exception {

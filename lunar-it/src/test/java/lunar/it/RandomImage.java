@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
 
-/** Files with content that a seed decides. */
+/** Files with content determined by a seed. */
 final class RandomImage {
     private static final int PIECE_BYTES = 1 << 20;
 

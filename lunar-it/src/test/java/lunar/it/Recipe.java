@@ -9,13 +9,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A Java example of a Markdown file: a block between three backquotes with {@code java} and three more. What it prints
- * stands in its comments, one for each line: {@code // prints hello}.
+ * A Java example in a Markdown file: a fenced code block with the language {@code java}. Its comments state its output,
+ * one line each: {@code // prints hello}.
  *
- * @param file where it is
- * @param line its first line there, from 1 on
+ * @param file the Markdown file
+ * @param line number of the first line of the code, from 1
  * @param chapter the heading above it
- * @param text as it is written
+ * @param text the code
  */
 record Recipe(Path file, int line, String chapter, String text) {
     private static final Pattern PRINTS = Pattern.compile("// prints (.*)");
@@ -45,19 +45,19 @@ record Recipe(Path file, int line, String chapter, String text) {
         return recipes;
     }
 
-    /** The import statements that a file tells its readers of. */
+    /** The import statements that a file lists. */
     static List<String> imports(Path file) throws IOException {
         return IMPORT.matcher(Files.readString(file)).results().map(found -> found.group())
                 .toList();
     }
 
-    /** What it says that it prints. */
+    /** Returns the output that it documents. */
     List<String> output() {
         Matcher comments = PRINTS.matcher(text);
         return comments.results().map(found -> found.group(1).strip()).toList();
     }
 
-    /** The same with something else in place of some words, such as the port of a target that is there. */
+    /** Returns a copy with some words replaced, such as the port of a running target. */
     Recipe replacing(String words, String others) {
         return new Recipe(file, line, chapter, text.replace(words, others));
     }

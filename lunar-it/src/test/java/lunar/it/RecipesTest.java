@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every Java example of the README and of the recipes does what it says, on a target that is there for it alone. */
+/** Runs every Java example of the README and of the recipes, each with a target of its own, and compares the output. */
 @Timeout(120)
 class RecipesTest {
     private static final String DEMO = "iqn.2026-11.org.lunar:demo";
@@ -41,7 +41,7 @@ class RecipesTest {
 
     private final List<BlockDevice> devices = new ArrayList<>();
     private TargetServer server;
-    private Kitchen kitchen;
+    private RecipeRunner runner;
 
     private static Path root() {
         Path here = Path.of("").toAbsolutePath();
@@ -57,7 +57,7 @@ class RecipesTest {
         return device;
     }
 
-    /** What the recipes say that there is: a target of two LUNs at two portals, and one with secrets. */
+    /** Provides what the recipes assume: a target of two LUNs at two portals, and one with secrets. */
     @BeforeEach
     void serve() throws Exception {
         var backup = new ChapCredentials("backup", secret("backup"));
@@ -73,7 +73,7 @@ class RecipesTest {
                                         : Optional.empty(),
                                 Optional.of(array))))
                 .start();
-        kitchen = new Kitchen(Recipe.imports(RECIPES));
+        runner = new RecipeRunner(Recipe.imports(RECIPES));
     }
 
     private Secret secret(String user) throws IOException {
@@ -96,7 +96,7 @@ class RecipesTest {
                 Recipe.of(RECIPES).stream());
     }
 
-    /** What is written for a reader's machine, on this one. */
+    /** Replaces names of the reader's machine by those of this one. */
     private Recipe here(Recipe recipe) throws Exception {
         int port = server.portals().getFirst().getPort();
         if (recipe.text().contains("file:disk.img")) {
@@ -122,8 +122,8 @@ class RecipesTest {
 
     @ParameterizedTest
     @MethodSource("recipes")
-    void shouldCompileAndDoWhatItSays(Recipe recipe) throws Exception {
-        assertThat(kitchen.cook(here(recipe))).as(recipe.toString()).isEqualTo(recipe.output());
+    void shouldCompileAndWork(Recipe recipe) throws Exception {
+        assertThat(runner.run(here(recipe))).as(recipe.toString()).isEqualTo(recipe.output());
     }
 
     @Test
@@ -140,15 +140,15 @@ class RecipesTest {
     @Test
     void shouldFailWhereARecipeIsWrong() throws Exception {
         var wrong = new Recipe(RECIPES, 77, "wrong", "int one = 1;\nString two = one;");
-        assertThatThrownBy(() -> kitchen.cook(wrong)).isInstanceOf(AssertionError.class)
+        assertThatThrownBy(() -> runner.run(wrong)).isInstanceOf(AssertionError.class)
                 .hasMessageContaining("recipes.md:78: incompatible types");
-        assertThatThrownBy(() -> kitchen.cook(new Recipe(RECIPES, 1, "", "assert false : 7;")))
+        assertThatThrownBy(() -> runner.run(new Recipe(RECIPES, 1, "", "assert false : 7;")))
                 .isInstanceOf(AssertionError.class).hasRootCauseMessage("7");
         var refused = new Recipe(RECIPES, 1, "",
                 "Initiator.create(\"iqn.2026-11.org.example:host2\")"
                         + ".login(\"iscsi://127.0.0.1:3260/" + VAULT + "\");");
-        assertThatThrownBy(() -> kitchen.cook(here(refused))).isInstanceOf(LoginException.class);
+        assertThatThrownBy(() -> runner.run(here(refused))).isInstanceOf(LoginException.class);
         var printing = new Recipe(RECIPES, 1, "", "System.out.println(2);   // prints 3");
-        assertThat(kitchen.cook(printing)).containsExactly("2").isNotEqualTo(printing.output());
+        assertThat(runner.run(printing)).containsExactly("2").isNotEqualTo(printing.output());
     }
 }

@@ -28,7 +28,7 @@ import lunar.target.TargetSpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A unit that answers logins, and refuses requests: its volume has been taken over by another gateway. */
+/** Tests a unit that accepts logins but refuses requests, since another gateway has taken over its volume. */
 @Timeout(60)
 class RefusedRequestsTest {
     private static final String NAME = "iqn.2026-11.org.lunar:refused";
@@ -53,7 +53,7 @@ class RefusedRequestsTest {
     }
 
     @Test
-    void shouldFailThemAfterTheTimeForPathsAndNotAskWithoutAPause() throws Exception {
+    void shouldFailRequestsAfterNoPathTimeoutWithoutBusyPolling() throws Exception {
         try (BlockDevice unit = lost();
                 TargetServer server = TargetServer.builder().portal("127.0.0.1", 0)
                         .target(TargetSpec.of(NAME).withLun(0, DiskSpec.of(unit))).start();

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Much at once: LUNs, sessions, threads and requests, of one initiator in one JVM. */
+/** Tests many LUNs, sessions, threads and requests of one initiator at once, in one JVM. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class ScaleTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:scale";

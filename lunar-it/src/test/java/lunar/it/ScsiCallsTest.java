@@ -47,7 +47,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The calls of an application on units of our own target: what they do there, and what they tell. */
+/** Tests an application's SCSI calls on units of Lunar's target: effects and results. */
 @Timeout(120)
 class ScsiCallsTest {
     private static final int BLOCK = 512;
@@ -77,7 +77,7 @@ class ScsiCallsTest {
         }
     }
 
-    /** What a test does with a disk of 8 MiB. */
+    /** Work of a test on a disk of 8 MiB. */
     @FunctionalInterface
     private interface Use {
         void with(LunDevice disk, ScsiUnit unit) throws Exception;
@@ -93,7 +93,7 @@ class ScsiCallsTest {
     }
 
     @Test
-    void shouldTellWhatAUnitIs() throws Exception {
+    void shouldReportWhatAUnitIs() throws Exception {
         onDisk((disk, unit) -> {
             assertThat(unit.inquiry().standard().deviceType()).isEqualTo(StandardInquiry.DISK);
             for (int code : unit.inquiry().pages()) {
@@ -113,7 +113,7 @@ class ScsiCallsTest {
     }
 
     @Test
-    void shouldKnowAUnitOverEveryPath() throws Exception {
+    void shouldRecognizeAUnitOnEveryPath() throws Exception {
         try (var target = ServedTarget.of("ram:1MiB", "ram:1MiB");
                 var initiator = Initiator.create("iqn.2026-11.org.lunar:calls");
                 Session one = initiator.login(target.url(0));
@@ -266,7 +266,7 @@ class ScsiCallsTest {
     }
 
     @Test
-    void shouldPointAtTheFieldThatIsRefused() throws Exception {
+    void shouldPointAtTheFieldThatIsRejected() throws Exception {
         onDisk((_, unit) -> assertThatThrownBy(() -> unit.modes().change(CachingModePage.CODE, 0,
                 page -> page.withParameters(page.parameters().with(0, 0xff)), false))
                 .isInstanceOfSatisfying(InvalidRequestException.class,
@@ -291,7 +291,7 @@ class ScsiCallsTest {
     }
 
     @Test
-    void shouldTellWhichCommandsThereAre() throws Exception {
+    void shouldReportWhichCommandsThereAre() throws Exception {
         onDisk((_, unit) -> {
             assertThat(unit.commands().all().commands()).hasSizeGreaterThan(50);
             assertThat(unit.commands().one(0x28).support())
@@ -346,7 +346,7 @@ class ScsiCallsTest {
     }
 
     @Test
-    void shouldTakeAMediumOutAndKeepItIn() throws Exception {
+    void shouldEjectAMediumAndPreventItsRemoval() throws Exception {
         try (var target = ServedTarget.ofUnit(unit -> unit.withRemovable(true),
                 UnaryOperator.identity(), "ram:1MiB");
                 var initiator = Initiator.create("iqn.2026-11.org.lunar:calls");

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Copies between units of our own target, which no data travel for, and erasures. */
+/** Tests copies between units of Lunar's target, without data on the network, and erasures. */
 @Timeout(120)
 class ScsiCopiesTest {
     private static final int MIB = 1 << 20;
@@ -114,7 +114,7 @@ class ScsiCopiesTest {
     }
 
     @Test
-    void shouldTellWhyACopyFails() {
+    void shouldReportWhyACopyFails() {
         assertThatThrownBy(() -> source.copies().extendedCopy(destination,
                 List.of(new Segment(BLOCKS - 1, 0, 2)), _ -> {}))
                 .isInstanceOfSatisfying(StorageException.class,
@@ -159,7 +159,7 @@ class ScsiCopiesTest {
     }
 
     @Test
-    void shouldSanitizeAndFormatAndTellHowFarItIs() throws Exception {
+    void shouldSanitizeAndFormatAndReportHowFarItIs() throws Exception {
         fill();
         var progress = new ArrayList<Double>();
         source.erasures().overwrite(new SanitizeOverwrite(false, 4, Bytes.ofHex("a55a")), false,

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Two initiators that fight for a unit of our own target with persistent reservations. */
+/** Tests two initiators that compete for a unit of Lunar's target with persistent reservations. */
 @Timeout(60)
 class ScsiReservationsTest {
     private static final String ONE = "iqn.2026-11.org.lunar:one";
@@ -94,7 +94,7 @@ class ScsiReservationsTest {
     }
 
     @Test
-    void shouldPreemptAndTellTheVictim() throws Exception {
+    void shouldPreemptAndReportTheVictim() throws Exception {
         var told = new ConcurrentLinkedQueue<AdditionalSense>();
         first.register(KEY_1);
         first.reserve(KEY_1, ReservationType.EXCLUSIVE_ACCESS_REGISTRANTS_ONLY);
@@ -117,7 +117,7 @@ class ScsiReservationsTest {
     }
 
     @Test
-    void shouldTellEverythingAndHandOver() throws Exception {
+    void shouldReportEverythingAndHandOver() throws Exception {
         first.register(KEY_1, Reservations.Option.ALL_TARGET_PORTS);
         second.register(KEY_2);
         first.change(KEY_1, 77);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The calls of an application on a unit of tgtd, as far as it knows them. */
+/** Tests an application's SCSI calls on a unit of tgtd, as far as tgtd supports them. */
 @Timeout(120)
 class ScsiTgtdIT {
     private static final String ONE = "iqn.2026-11.org.lunar:one";
@@ -56,7 +56,7 @@ class ScsiTgtdIT {
     }
 
     @Test
-    void shouldTellWhatAUnitIs() throws Exception {
+    void shouldReportWhatAUnitIs() throws Exception {
         try (var initiator = Initiator.create(ONE);
                 Session session = login(initiator);
                 Session again = login(initiator)) {
@@ -100,7 +100,7 @@ class ScsiTgtdIT {
     }
 
     @Test
-    void shouldFightForAReservation() throws Exception {
+    void shouldPreemptAReservation() throws Exception {
         try (var one = Initiator.create(ONE);
                 var other = Initiator.create(OTHER);
                 Session firstSession = login(one);

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * {@code lunar serve --config} as a process of its own, which can be told to read its file again. Closing ends it as an
- * operator would, and checks that it ends well.
+ * A {@code lunar serve --config} process, which can be told to reload its file. {@code close} stops it as an operator
+ * would, and checks its exit status.
  */
 final class ServeProcess implements AutoCloseable {
     private static final long END_SECONDS = 30;
@@ -27,7 +27,7 @@ final class ServeProcess implements AutoCloseable {
 
     /**
      * @param folder for its files
-     * @param luns how many it will tell of
+     * @param luns number of LUNs that it reports
      */
     ServeProcess(Path folder, String text, int luns) throws IOException {
         this(folder, text, luns, Map.of());
@@ -58,7 +58,7 @@ final class ServeProcess implements AutoCloseable {
         return line;
     }
 
-    /** What it said on stderr. */
+    /** Returns its output on stderr. */
     String errors() throws IOException {
         return Files.readString(errors);
     }

@@ -15,7 +15,7 @@ import lunar.scsi.target.block.DiskSpec;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
 
-/** A target of ours in this process, on a free port of the loopback interface. Closing checks that nothing leaked. */
+/** A target of Lunar in this process, on a free port of the loopback interface. {@code close} checks for leaks. */
 final class ServedTarget implements AutoCloseable {
     static final String NAME = "iqn.2026-11.org.lunar:it";
 
@@ -35,18 +35,18 @@ final class ServedTarget implements AutoCloseable {
         return of(UnaryOperator.identity(), uris);
     }
 
-    /** The same with more said about the target. */
+    /** Serves a device with changes to the target. */
     static ServedTarget of(UnaryOperator<TargetSpec> changes, String... uris) throws IOException {
         return of(changes, UnaryOperator.identity(), uris);
     }
 
-    /** The same with more said about the server too. */
+    /** Serves a device with changes to the target and the server. */
     static ServedTarget of(UnaryOperator<TargetSpec> changes,
             UnaryOperator<TargetServer.Builder> options, String... uris) throws IOException {
         return of(changes, options, UnaryOperator.identity(), uris);
     }
 
-    /** One device as LUN 0, with more said about the unit and the server. */
+    /** Serves a device as LUN 0, with changes to the unit and the server. */
     static ServedTarget ofUnit(UnaryOperator<DiskSpec> units,
             UnaryOperator<TargetServer.Builder> options, String uri) throws IOException {
         return of(UnaryOperator.identity(), options, units, uri);
@@ -74,7 +74,7 @@ final class ServedTarget implements AutoCloseable {
         return "127.0.0.1:" + server.portals().getFirst().getPort();
     }
 
-    /** What {@code iscsi-ls} wants. */
+    /** Returns the URL for {@code iscsi-ls}. */
     String portalUrl() { return "iscsi://" + portal(); }
 
     /** A LUN as libiscsi and QEMU write it. */
@@ -88,12 +88,12 @@ final class ServedTarget implements AutoCloseable {
                 + lun;
     }
 
-    /** The same with a CHAP user. */
+    /** Returns the URL with a CHAP user. */
     String url(String user, String secret, int lun) {
         return "iscsi://" + user + "%" + secret + "@" + portal() + "/" + NAME + "/" + lun;
     }
 
-    /** Waits until something holds of the server, which hears of its peers' ends a little later. */
+    /** Waits for a condition of the server, which notices closed connections with a delay. */
     static void await(String what, BooleanSupplier condition) {
         long end = System.nanoTime() + BOUND.toNanos();
         while (!condition.getAsBoolean()) {

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * One session that outlives its connections: several of them, and error recovery levels 1 and 2, at a target of ours
+ * Tests a session that outlives its connections: several of them, and error recovery levels 1 and 2, at Lunar's target
  * behind a proxy that cuts connections in the middle of PDUs and changes bytes.
  */
 @Timeout(120)
@@ -160,7 +160,7 @@ class SessionRecoveryTest {
     }
 
     @Test
-    void shouldSendAgainWhatAConnectionLostBelowLevelTwo() throws Exception {
+    void shouldRetransmitLostCommandsBelowLevelTwo() throws Exception {
         try (var target = served(); var proxy = new CutProxy(port(target))) {
             var random = new Random(Seed.next());
             holds(options(proxy, 4, 0, UnaryOperator.identity()), 20, _ -> {
@@ -173,9 +173,9 @@ class SessionRecoveryTest {
     }
 
     @Test
-    void shouldMakeGoodWhateverIsDamagedAtLevelTwo() throws Exception {
+    void shouldRecoverFromAllDamageAtLevelTwo() throws Exception {
         try (var target = served(); var proxy = new CutProxy(port(target))) {
-            // Damaged data are asked for again; a damaged header ends its connection, whose tasks are moved.
+            // Damaged data are requested again; a damaged header ends its connection, whose tasks are moved.
             holds(options(proxy, 2, 2, offer -> offer.withHeaderDigest(DigestChoice.REQUIRE_CRC32C)
                     .withDataDigest(DigestChoice.REQUIRE_CRC32C)), 60, proxy::damageOne);
             assertThat(count(SessionNotice.AskedAgain.class)).isPositive();

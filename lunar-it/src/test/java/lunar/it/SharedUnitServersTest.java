@@ -45,7 +45,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Two servers that share a unit: its reservations are those of both, and each tells of the other's portal group. */
+/** Tests two servers that share a unit: they share its reservations, and each reports the other's portal group. */
 @Timeout(120)
 class SharedUnitServersTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:shared";
@@ -125,7 +125,7 @@ class SharedUnitServersTest {
     }
 
     @Test
-    void shouldTellNexusesOfTheOtherServer() throws Exception {
+    void shouldReportChangesToNexusesOfTheOtherServer() throws Exception {
         serve("ram:1MiB");
         LunDevice firstDisk = disk("one", 0);
         Reservations first = reservations(firstDisk);
@@ -148,7 +148,7 @@ class SharedUnitServersTest {
     }
 
     @Test
-    void shouldEndTasksAtTheOtherServerBeforeThePreemptionEnds() throws Exception {
+    void shouldEndTasksAtTheOtherServerBeforeThePreemptionCompletes() throws Exception {
         serve("delay=" + SLOW_MS + "ms:ram:1MiB");
         LunDevice firstDisk = disk("one", 0);
         Reservations first = reservations(firstDisk);
@@ -167,7 +167,7 @@ class SharedUnitServersTest {
     }
 
     @Test
-    void shouldDecideEachChangeOnceWhicheverServerTakesIt() throws Exception {
+    void shouldDecideEachChangeOnceOnAnyServer() throws Exception {
         serve("ram:1MiB");
         long seed = Seed.next();
         var counted = new AtomicInteger();
@@ -198,7 +198,7 @@ class SharedUnitServersTest {
         }
     }
 
-    /** Makes a random change; returns by how much the generation has risen for it. */
+    /** Creates a random change; returns by how much the generation has risen for it. */
     private static int change(Reservations mine, long key, Random random)
             throws StorageException {
         try {
@@ -236,7 +236,7 @@ class SharedUnitServersTest {
     }
 
     @Test
-    void shouldTellOfThePortalsOfBothServers() throws Exception {
+    void shouldReportThePortalsOfBothServers() throws Exception {
         serve("ram:1MiB");
         LunDevice firstDisk = disk("one", 0);
         Initiator initiator = Initiator.create("iqn.2026-11.org.lunar:finder");

@@ -27,10 +27,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What a READ or WRITE costs in garbage at both ends together: initiator, TCP, target and device of this process, with
- * several commands in flight. Every thread's allocations count. A command that makes garbage makes it in each run;
- * classes that are loaded at a branch's first use, timers and reconnections are in some runs only, so one run without
- * garbage is enough.
+ * Tests the allocation of READ and WRITE at both ends together: initiator, TCP, target and device of this process, with
+ * several commands in flight. The allocations of all threads count. A command that allocates does so in each run,
+ * whereas classes loaded at a branch's first use, timers and reconnections occur in some runs only; so one run without
+ * allocation suffices.
  */
 @Timeout(120)
 class SteadyStateTest {
@@ -41,7 +41,7 @@ class SteadyStateTest {
     private static final int DEPTH = 16;
     private static final int BYTES = 4096;
 
-    /** What a run may cost: its requests and their memory; less than the smallest object for each command. */
+    /** Allocation allowance of a run: its requests and their memory; less than the smallest object for each command. */
     private static final long CONSTANT_BYTES = 64 * 1024;
 
     @TempDir
@@ -52,7 +52,7 @@ class SteadyStateTest {
             "ram:64MiB,'?header-digest=crc32c&data-digest=crc32c',false",
             "ram:64MiB,'?header-digest=crc32c&data-digest=crc32c',true", "file,'',false",
             "file,'',true"})
-    void shouldMakeNoGarbage(String device, String options, boolean write) throws Exception {
+    void shouldAllocateNothing(String device, String options, boolean write) throws Exception {
         String uri = device.equals("file")
                 ? "file:" + folder.resolve("disk.img") + "?size=64MiB"
                 : device;

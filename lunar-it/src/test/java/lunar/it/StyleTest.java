@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Rules of style that a machine can check, over the sources of all modules. */
+/** Checks rules of style in the sources of all modules. */
 class StyleTest {
     private static final int MAX_FILE_LINES = 600;
     private static final int MAX_COMMENT_COLUMNS = 120;
@@ -133,7 +133,7 @@ class StyleTest {
     }
 
     @Test
-    void shouldLeaveNothingForLater() throws IOException {
+    void shouldLeaveNoUnfinishedWorkMarkers() throws IOException {
         for (String folder : List.of(MAIN, "src/test/java")) {
             assertThat(wrongLines(folder, (line, wrong) -> {
                 if (LEFT_OVER.matcher(line).find()) {
@@ -159,7 +159,7 @@ class StyleTest {
     }
 
     @Test
-    void shouldSayWhatEveryPublicTypeIs() throws IOException {
+    void shouldDescribeEveryPublicType() throws IOException {
         var without = new ArrayList<String>();
         for (Path source : sources(MAIN)) {
             List<String> lines = Files.readAllLines(source);

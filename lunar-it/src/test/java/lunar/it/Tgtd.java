@@ -16,9 +16,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import lunar.testkit.FreePorts;
 
-/**
- * A tgtd of our own, on free ports, ended by its process. LUN 1 of each target is a file; LUN 0 is tgtd's controller.
- */
+/** A tgtd process on free ports. LUN 1 of each target is a file; LUN 0 is tgtd's controller. */
 final class Tgtd implements AutoCloseable {
     private static final String NAME = "iqn.2026-11.org.lunar:";
     private static final int TRIES = 200;

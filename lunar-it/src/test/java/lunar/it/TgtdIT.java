@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Our initiator at tgtd, a foreign target. */
+/** Tests Lunar's initiator with tgtd, a foreign target. */
 @Timeout(120)
 class TgtdIT {
     private static final String HOST = "iqn.2026-11.org.lunar:it";
@@ -187,7 +187,7 @@ class TgtdIT {
         var sha256 = ChapOptions.of(READER).withAlgorithms(List.of(ChapAlgorithm.SHA256));
         assertThatThrownBy(() -> initiator.login(at("chap").withChap(sha256)))
                 .as("tgt's number 7 is SHA-1").isInstanceOf(LoginException.class)
-                .hasMessageContaining("take sha-256 for sha-1");
+                .hasMessageContaining("confuse sha-256 with sha-1");
         var wrong = new ChapCredentials("reader", Secret.of("not-the-secret"));
         assertThatThrownBy(() -> initiator.login(at("chap").withChap(wrong)))
                 .isInstanceOf(LoginException.class).hasMessageContaining("authentication failed");
@@ -203,11 +203,11 @@ class TgtdIT {
         }
         var wrong = new ChapCredentials("writer", Secret.of("not-the-secret"));
         assertThatThrownBy(() -> initiator.login(at("mutual").withMutualChap(READER, wrong)))
-                .isInstanceOf(LoginException.class).hasMessageContaining("prove");
+                .isInstanceOf(LoginException.class).hasMessageContaining("authenticate itself");
     }
 
     @Test
-    void shouldTakeCredentialsFromAUri() throws Exception {
+    void shouldAcceptCredentialsFromAUri() throws Exception {
         Path own = Files.writeString(folder.resolve("own"), "secret-of-reader\n");
         Path theirs = Files.writeString(folder.resolve("theirs"), "secret-of-writer\n");
         String uri = "iscsi://reader@" + tgtd.portal() + "/" + Tgtd.name("mutual")
@@ -228,7 +228,7 @@ class TgtdIT {
     }
 
     @Test
-    void shouldTellThatATargetOrDiskIsNotThere() throws Exception {
+    void shouldReportMissingTargetOrDisk() throws Exception {
         assertThatThrownBy(() -> initiator.login(at("nosuch"))).isInstanceOf(LoginException.class)
                 .hasMessageContaining("no such target");
         try (Session session = initiator.login(at("plain"))) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The contract of a block device on a LUN of tgtd. */
+/** Runs the contract of a block device on a LUN of tgtd. */
 @Timeout(120)
 class TgtdLunIT extends BlockDeviceContract {
     private static final long SIZE = 32 << 20;

@@ -8,7 +8,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import lunar.block.BlockDevice;
 
-/** Somebody who writes and reads blocks of his own until he is told to stop, and compares. */
+/** Worker that writes, reads and compares blocks of its own until it is stopped. */
 final class VerifiedWork {
     private static final int MAX_BYTES = 2 << 20;
 
@@ -17,7 +17,7 @@ final class VerifiedWork {
     /**
      * Starts on a thread of its own.
      *
-     * @param blocks blocks that nobody else writes, from {@code first} on; a write is up to half of them
+     * @param blocks blocks that only this worker writes, from {@code first} on; a write is up to half of them
      * @return how many rounds there were; fails where a block is not what was written
      */
     static Future<Integer> start(BlockDevice device, long first, int blocks, long seed,

@@ -1,6 +1,6 @@
 /**
- * Lunar with real peers, and rules that hold over all modules. Classes named {@code *IT} start foreign programs and
- * run with {@code -Pit} only; where a program is missing, they are skipped with the reason.
+ * Tests of Lunar with real peers, and of rules that apply to all modules. Classes named {@code *IT} start foreign
+ * programs and run with {@code -Pit} only; where a program is missing they are skipped, with the reason.
  */
 @NullMarked
 package lunar.it;

@@ -5,7 +5,7 @@ import java.io.IOException;
 /**
  * The events of a transport's connections, such as those of a selector or of completion queues. All methods but
  * {@link #wakeup} are called by the thread that runs the loop. The source handles each event on that thread before the
- * call returns; a failure of one connection must not leave the call, since it would delay the others.
+ * method returns; a failure of one connection must not be thrown, because it would affect the others.
  */
 public interface EventSource extends AutoCloseable {
     /**
@@ -24,7 +24,7 @@ public interface EventSource extends AutoCloseable {
     void await(long limitMs) throws IOException;
 
     /**
-     * Ends the {@link #await} that is under way; without one, the next returns at once. Called by any thread, also
+     * Ends the {@link #await} that is in progress; without one, the next returns at once. Called by any thread, also
      * after {@link #close}.
      */
     void wakeup();
@@ -32,7 +32,7 @@ public interface EventSource extends AutoCloseable {
     /** Returns how many connections and listeners this source has. */
     int size();
 
-    /** Ends all connections and frees what the source holds. Called once, by the loop as it ends. */
+    /** Ends all connections and frees the source's resources. Called once, when the loop ends. */
     @Override
     void close();
 }

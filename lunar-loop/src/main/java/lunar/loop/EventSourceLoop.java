@@ -25,7 +25,7 @@ public final class EventSourceLoop implements EventLoop {
 
     private static final long MAX_DELAY_MS = Long.MAX_VALUE / 4;
 
-    /** A timer; cancelled ones stay in the queue until they are due, so they let go of what they would run. */
+    /** A timer. Cancelled timers stay in the queue until they are due, so they clear the reference to their action. */
     private static final class Task implements Timer {
         private final long atMs;
         private final long number;
@@ -60,7 +60,7 @@ public final class EventSourceLoop implements EventLoop {
     private final BooleanSupplier wanted;
 
     /**
-     * Makes a loop that {@link #start} starts.
+     * Creates a loop that {@link #start} starts.
      *
      * @param name of the loop's own thread, a daemon
      * @param source the loop closes it when it ends
@@ -85,7 +85,7 @@ public final class EventSourceLoop implements EventLoop {
     private void run() {
         leadership.begin();
         while (!stopping) {
-            // Left behind by a task, it would make every wait return at once.
+            // An interrupt flag left by a task would make every wait return immediately.
             boolean _ = Thread.interrupted();
             try {
                 runTasks(MAX_TASKS_PER_TURN);
@@ -93,8 +93,9 @@ public final class EventSourceLoop implements EventLoop {
                 lendIfAsked();
                 awaitEvents(waitMs, pending);
             } catch (IOException | RuntimeException | Error e) {
-                // A connection catches its own errors; what comes here is ours, and must not end the other connections.
-                LOG.log(System.Logger.Level.ERROR, "event loop " + thread.getName(), e);
+                // Connections handle their own errors; an exception here is a bug, and must not end other connections.
+                LOG.log(System.Logger.Level.ERROR,
+                        "internal error on event loop " + thread.getName(), e);
             } finally {
                 waking.set(true);
             }
@@ -188,7 +189,8 @@ public final class EventSourceLoop implements EventLoop {
                 interrupted |= Thread.interrupted(); // which would make every wait return at once
             }
         } catch (IOException | RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, "event loop " + thread.getName(), e);
+            LOG.log(System.Logger.Level.ERROR, "internal error on event loop " + thread.getName(),
+                    e);
         } finally {
             waking.set(true);
             leadership.leave();
@@ -207,7 +209,7 @@ public final class EventSourceLoop implements EventLoop {
 
     /** Runs the timers that are due. Returns milliseconds until the next, 0 for none. */
     private long runTimers() {
-        // Read once, so that timers which set timers for now do not keep the connections from their turn.
+        // Read once, so that timers that set immediate timers do not starve the connections.
         long now = nowMs();
         Task timer;
         while ((timer = timers.peek()) != null) {
@@ -227,14 +229,16 @@ public final class EventSourceLoop implements EventLoop {
         try {
             what.run();
         } catch (RuntimeException | Error e) {
-            LOG.log(System.Logger.Level.ERROR, kind + " on event loop " + thread.getName(), e);
+            LOG.log(System.Logger.Level.ERROR, kind + " failed on event loop " + thread.getName(),
+                    e);
         }
     }
 
     @Override
     public void execute(Runnable task) {
         tasks.add(task);
-        // Looked at after the add: either the last drain sees the task, or we see that there is no drain any more.
+        // Checked after the add: either the last drain sees the task, or this thread sees that there is no further
+        // drain.
         if (ended && tasks.remove(task)) {
             throw new RejectedExecutionException(thread.getName() + " has ended");
         }
@@ -286,7 +290,7 @@ public final class EventSourceLoop implements EventLoop {
     private void closeAll() {
         runTasks(MAX_TASKS_PER_TURN); // a connection made or closed just before the end
         guard(source::close, "end of connections");
-        runTasks(MAX_TASKS_PER_TURN); // what the connections' ends left behind
+        runTasks(MAX_TASKS_PER_TURN); // tasks queued when the connections ended
         ended = true;
         runTasks(Integer.MAX_VALUE);
     }

@@ -7,14 +7,14 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The right to run a loop. The leader is its own thread, a guest that waits for what the loop brings, or, between two
- * turns of guests, none (leader/followers, POSA 2). What belongs to the loop belongs to its leader.
+ * The exclusive right to run a loop (leader/followers pattern, POSA 2). The leader is the loop's own thread, a guest
+ * that waits for an event of the loop, or, between two guests, none. State of the loop is confined to its leader.
  *
- * <p>No event is missed: a leader that leaves says so first, and then looks whether anything is to be done; a thread
- * that has something to be done says so first, and then looks whether there is a leader.
+ * <p>No event is missed: a leader that leaves first announces it and then checks for work; a thread with work first
+ * announces it and then checks for a leader.
  */
 final class Leadership {
-    /** How long there may be no leader before the loop's own thread returns: the longest delay of an event. */
+    /** Time without a leader after which the loop's own thread returns: the maximum delay of an event. */
     private static final long VACANCY_NS = 1_000_000;
 
     private final AtomicReference<@Nullable Thread> leader = new AtomicReference<>();
@@ -26,10 +26,10 @@ final class Leadership {
     private final AtomicInteger terms = new AtomicInteger();
     /** Whether the loop's own thread is to return. */
     private volatile boolean wanted;
-    /** Whether the loop's own thread waits for the leadership, and for nothing else. */
+    /** Whether the loop's own thread is waiting for leadership. */
     private volatile boolean waiting;
 
-    /** @param pending whether there is work for the loop's own thread; any thread asks */
+    /** @param pending whether there is work for the loop's own thread; called by any thread */
     Leadership(Thread own, BooleanSupplier pending) {
         this.own = own;
         this.pending = pending;
@@ -45,7 +45,9 @@ final class Leadership {
         return isMine() && !Thread.currentThread().equals(own);
     }
 
-    /** Ensures that there will be a leader: there is work, or an answer is to come that no guest waits for. */
+    /**
+     * Ensures that there will be a leader, because there is work, or a response is expected that no guest waits for.
+     */
     void needed() {
         if (leader.get() == null) {
             recall();
@@ -71,10 +73,9 @@ final class Leadership {
     }
 
     /**
-     * Leaves the loop to guests, as long as they come one after the other and there is no work for the loop's own
-     * thread.
+     * Leaves the loop to guests, as long as guests follow each other and there is no work for the loop's own thread.
      *
-     * @param nothingExpected whether no event is expected that no guest waits for; any thread asks
+     * @param nothingExpected whether only events that guests wait for are expected; called by any thread
      */
     void lend(BooleanSupplier nothingExpected) {
         idle = nothingExpected;

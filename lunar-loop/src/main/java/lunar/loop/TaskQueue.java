@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tasks that any thread hands to an event loop, in order. It keeps its memory, so that handing a task over makes no
- * garbage, as the nodes of a linked queue would for each answer of a worker.
+ * FIFO queue of tasks from any thread to an event loop. Reuses its array, so that queueing a task allocates nothing,
+ * unlike a linked queue.
  */
 final class TaskQueue {
     private final ArrayDeque<Runnable> queue = new ArrayDeque<>();
@@ -18,7 +18,7 @@ final class TaskQueue {
         }
     }
 
-    /** The oldest, which is taken out; null where there is none. */
+    /** Removes and returns the oldest task; null if there is none. */
     @Nullable
     Runnable poll() {
         if (isEmpty()) {
@@ -31,7 +31,7 @@ final class TaskQueue {
         }
     }
 
-    /** Takes a task back; whether it was still there. */
+    /** Removes a task; returns whether it was still queued. */
     boolean remove(Runnable task) {
         synchronized (queue) {
             boolean removed = queue.remove(task);

@@ -1,7 +1,7 @@
 /**
- * Event loops for transports. An {@link lunar.loop.EventSourceLoop} runs tasks, timers and what its {@link
- * lunar.loop.EventSource} reports, all on one thread at a time. TCP brings a selector as the source; a transport over
- * RDMA brings its completion queues.
+ * Event loops for transports. An {@link lunar.loop.EventSourceLoop} runs tasks, timers and the events of its
+ * {@link lunar.loop.EventSource}, all on one thread at a time. The source of TCP is a selector; that of an RDMA
+ * transport is its completion queues.
  */
 @NullMarked
 package lunar.loop;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A loop over a source that is no selector: a queue of completions, as an RDMA adapter has them. */
+/** Tests a loop over an event source other than a selector: a completion queue like that of an RDMA adapter. */
 @Timeout(60)
 @ParameterizedClass
 @MethodSource("pollings")
@@ -116,7 +116,7 @@ class EventSourceLoopTest {
     }
 
     @Test
-    void shouldGoOnAfterAnErrorOfTheSource() throws Exception {
+    void shouldContinueAfterAnErrorOfTheSource() throws Exception {
         source.isBroken = true;
         source.wakeup();
         var handled = new CompletableFuture<Boolean>();

@@ -12,7 +12,7 @@ import java.util.zip.CRC32C;
 import org.apache.lucene.index.CorruptIndexException;
 
 /**
- * The table of files as it is on the device: all of them, with the units they have.
+ * The table of all files with their units, as stored on the device.
  *
  * <pre>
  * 0  magic (8)           8  version (4)       12 checksum of the rest, CRC32C (4)
@@ -21,8 +21,8 @@ import org.apache.lucene.index.CorruptIndexException;
  * 56 each file: bytes of the name (2), name in UTF-8, id (8), length (8), runs (4), each run: first unit (8), units (8)
  * </pre>
  *
- * @param generation grows with each commit, from 1
- * @param nextId larger than any id in use, ever
+ * @param generation incremented by each commit, from 1
+ * @param nextId larger than all ids ever used
  */
 record FileTable(long generation, long nextId, List<Entry> files) {
     /**
@@ -88,21 +88,22 @@ record FileTable(long generation, long nextId, List<Entry> files) {
     /**
      * Bytes of a table whose first unit this is.
      *
-     * @throws CorruptIndexException when it is none of this image, or longer than an area
+     * @throws CorruptIndexException if it is none of this image, or longer than an area
      */
     static int encodedBytes(byte[] firstUnit, Layout layout, String device)
             throws CorruptIndexException {
         ByteBuffer in = ByteBuffer.wrap(firstUnit);
         if (in.getLong() != MAGIC || in.getInt() != VERSION) {
-            throw new CorruptIndexException("no table of files", device);
+            throw new CorruptIndexException("the metadata area contains no file table", device);
         }
         in.getInt();
         if (!new UUID(in.getLong(), in.getLong()).equals(layout.image())) {
-            throw new CorruptIndexException("a table of files of another image", device);
+            throw new CorruptIndexException("the file table belongs to another image", device);
         }
         int rest = in.getInt(HEADER_BYTES - Integer.BYTES);
         if (rest < 0 || rest > layout.areaBytes() - HEADER_BYTES) {
-            throw new CorruptIndexException("a table of files of " + rest + " bytes", device);
+            throw new CorruptIndexException("invalid length of the file table: " + rest + " bytes",
+                    device);
         }
         return HEADER_BYTES + rest;
     }
@@ -117,7 +118,8 @@ record FileTable(long generation, long nextId, List<Entry> files) {
             throws CorruptIndexException {
         ByteBuffer in = ByteBuffer.wrap(bytes, 0, length);
         if (in.getInt(CRC_AT) != crc(bytes, length)) {
-            throw new CorruptIndexException("the checksum of the table of files is wrong", device);
+            throw new CorruptIndexException("the checksum of the file table does not match",
+                    device);
         }
         try {
             in.position(32);
@@ -126,8 +128,10 @@ record FileTable(long generation, long nextId, List<Entry> files) {
             int count = in.getInt();
             in.getInt();
             if (generation < 1 || count < 0 || count > in.remaining() / FILE_BYTES) {
-                throw new CorruptIndexException("a table of " + count + " files, generation "
-                        + generation, device);
+                throw new CorruptIndexException(
+                        "invalid file table: " + count + " files, generation "
+                                + generation,
+                        device);
             }
             var files = new ArrayList<Entry>(count);
             var names = new HashSet<String>();
@@ -136,7 +140,7 @@ record FileTable(long generation, long nextId, List<Entry> files) {
                 Entry file = decodeFile(in, free, device);
                 if (!names.add(file.name()) || !ids.add(file.id()) || file.id() < 0
                         || file.id() >= nextId) {
-                    throw new CorruptIndexException("a second file " + file.name() + " or id "
+                    throw new CorruptIndexException("duplicate file " + file.name() + " or id "
                             + file.id() + " of " + nextId, device);
                 }
                 files.add(file);
@@ -147,7 +151,7 @@ record FileTable(long generation, long nextId, List<Entry> files) {
             }
             return new FileTable(generation, nextId, files);
         } catch (BufferUnderflowException e) {
-            throw new CorruptIndexException("the table of files ends too early", device, e);
+            throw new CorruptIndexException("the file table is truncated", device, e);
         }
     }
 
@@ -155,14 +159,14 @@ record FileTable(long generation, long nextId, List<Entry> files) {
             throws CorruptIndexException {
         int nameBytes = Short.toUnsignedInt(in.getShort());
         if (nameBytes == 0 || nameBytes > MAX_NAME_BYTES || nameBytes > in.remaining()) {
-            throw new CorruptIndexException("a name of " + nameBytes + " bytes", device);
+            throw new CorruptIndexException("invalid name length: " + nameBytes + " bytes", device);
         }
         String name;
         try {
             name = StandardCharsets.UTF_8.newDecoder().decode(in.slice(in.position(), nameBytes))
                     .toString();
         } catch (CharacterCodingException e) {
-            throw new CorruptIndexException("a name that is no UTF-8", device, e);
+            throw new CorruptIndexException("a name is not UTF-8", device, e);
         }
         in.position(in.position() + nameBytes);
         long id = in.getLong();
@@ -180,7 +184,7 @@ record FileTable(long generation, long nextId, List<Entry> files) {
             if (first < 0 || count < 1 || first > Layout.MAX_UNITS || count > Layout.MAX_UNITS
                     || !free.reserve(new UnitRun(first, count))) {
                 throw new CorruptIndexException(name + ": run of " + count + " units at " + first
-                        + " is not for files, or another's too", device);
+                        + " is outside the data area, or belongs to another file", device);
             }
             runs.add(new UnitRun(first, count));
             units += count;

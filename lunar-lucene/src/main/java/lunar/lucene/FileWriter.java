@@ -14,8 +14,8 @@ import lunar.block.MediumException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a file, once, from its beginning to its end: fills a buffer while earlier ones are on their way to the
- * device. What goes wrong there is thrown by a later call, at the latest by {@link #close}. For one thread.
+ * Writes a file sequentially: fills a buffer while earlier ones are being written to the device. A write error is
+ * thrown by a later call, at the latest by {@link #close}. Not thread-safe.
  */
 final class FileWriter extends OutputStream {
     /** Supplies the units, and is told when writes begin and end and when the file has ended. */
@@ -32,7 +32,7 @@ final class FileWriter extends OutputStream {
         /** Adds units to the file: at least one, at most so many. */
         UnitRun extend(StoredFile file, long units) throws IOException;
 
-        /** The file has ended, well or not, and no write of it is under way. */
+        /** The file has ended, well or not, and no write of it is in progress. */
         void ended(StoredFile file, boolean whole);
     }
 
@@ -121,7 +121,7 @@ final class FileWriter extends OutputStream {
         return oldest.buffer();
     }
 
-    /** Gives what is in the buffer to the device. The rest of the last unit is zeroes. */
+    /** Submits the buffer to the device. The last unit is padded with zeroes. */
     private void send() throws IOException {
         MemorySegment full = buffer;
         if (full == null || filled == 0) {
@@ -178,7 +178,7 @@ final class FileWriter extends OutputStream {
         IOException before = failure; // was thrown then
         IOException first = before == null
                 ? null
-                : new IOException(file.name + " was not written to its end", before);
+                : new IOException(file.name + " was not written completely", before);
         if (first == null) {
             try {
                 send();
@@ -186,7 +186,7 @@ final class FileWriter extends OutputStream {
                 first = e;
             }
         }
-        while (!inFlight.isEmpty()) { // all of them: units must not be another file's while a write is under way
+        while (!inFlight.isEmpty()) { // all of them: units must not be another file's while a write is in progress
             try {
                 await();
             } catch (IOException e) {

@@ -7,8 +7,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Units that no file has. Takes the smallest run that is long enough, so that long ones stay for long files. Not
- * thread-safe.
+ * Free units of the device. Allocates best-fit, so that long runs stay available for long files. Not thread-safe.
  */
 final class FreeSpace {
     private final TreeMap<Long, UnitRun> byFirst = new TreeMap<>();
@@ -21,11 +20,11 @@ final class FreeSpace {
     long units() { return units; }
 
     /**
-     * Takes units: those right after a file's last one if they are free, else elsewhere. Fewer than wanted where there
-     * is no run so long.
+     * Allocates units: directly after a file's last one if they are free, otherwise elsewhere. Returns fewer than
+     * requested if no run is long enough.
      *
-     * @param after where the run should best begin
-     * @return null where nothing is free
+     * @param after preferred start of the run
+     * @return null if nothing is free
      */
     @Nullable
     UnitRun allocate(long wanted, long after) {
@@ -45,7 +44,7 @@ final class FreeSpace {
         return taken;
     }
 
-    /** Takes just these units; false where one of them is not free. */
+    /** Takes just these units; false if one of them is not free. */
     boolean reserve(UnitRun wanted) {
         Map.Entry<Long, UnitRun> entry = byFirst.floorEntry(wanted.first());
         if (entry == null || entry.getValue().end() < wanted.end()) {
@@ -70,7 +69,7 @@ final class FreeSpace {
         if (before != null && before.getValue().end() >= first) {
             UnitRun left = before.getValue();
             if (left.end() > first) {
-                throw new IllegalStateException(run + " is free already, in " + left);
+                throw new IllegalStateException(run + " is already free, in " + left);
             }
             remove(left);
             first = left.first();

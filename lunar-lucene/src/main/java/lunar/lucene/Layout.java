@@ -6,9 +6,9 @@ import java.util.zip.CRC32C;
 import org.apache.lucene.index.CorruptIndexException;
 
 /**
- * Where things are on a formatted device, which its superblock says.
+ * Layout of a formatted device, as recorded in its superblock.
  *
- * @param image ID of the image; all of its metadata name it, so that those of an earlier one are not taken for its own
+ * @param image ID of the image; contained in all of its metadata, so that metadata of an earlier image is detected
  * @param totalUnits units of the device when it was formatted
  * @param areaUnits units of each of the two metadata areas
  */
@@ -74,17 +74,17 @@ record Layout(UUID image, long totalUnits, int areaUnits) {
             throws CorruptIndexException {
         ByteBuffer unit = ByteBuffer.wrap(bytes);
         if (unit.getLong() != MAGIC) {
-            throw new CorruptIndexException("there is no directory on the device: format it",
+            throw new CorruptIndexException("the device contains no directory: format it",
                     device);
         }
         if (!isSealed(bytes)) {
-            throw new CorruptIndexException("the superblock's checksum is wrong", device);
+            throw new CorruptIndexException("the superblock's checksum does not match", device);
         }
         int version = unit.getInt();
         int unitBytes = unit.getInt();
         if (version != VERSION || unitBytes != UNIT_BYTES) {
             throw new CorruptIndexException("layout version " + version + " with units of "
-                    + unitBytes + " bytes is not known here", device);
+                    + unitBytes + " bytes is not supported", device);
         }
         var image = new UUID(unit.getLong(), unit.getLong());
         long totalUnits = unit.getLong();
@@ -96,7 +96,7 @@ record Layout(UUID image, long totalUnits, int areaUnits) {
         }
         if (totalUnits > deviceUnits) {
             throw new CorruptIndexException("the device was formatted with " + totalUnits
-                    + " units and has " + deviceUnits, device);
+                    + " units, but now has " + deviceUnits, device);
         }
         return new Layout(image, totalUnits, areaUnits);
     }

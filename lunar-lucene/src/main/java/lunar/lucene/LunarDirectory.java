@@ -30,28 +30,29 @@ import org.apache.lucene.store.SingleInstanceLockFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lucene files on a block device, safe against crashes: after a power cut the directory opens as it was at some
- * commit, the last one or one that was under way; so does a Lucene index in it.
+ * A crash-safe Lucene directory on a block device: after a power cut the directory, and a Lucene index in it, opens in
+ * the state of the last commit or of one that was in progress.
  *
  * <p><b>Durability.</b> {@link #sync}, {@link #syncMetaData} and {@link #close} commit: every file whose output is
- * closed is on stable storage then under its present name, and every deletion counts. Between two commits a rename or
- * deletion is not durable, and a new file may be gone after a crash. A commit whose write or flush failed is final:
- * the directory refuses further ones, since the device may have lost what it had taken; close it and open it again.
+ * closed is then on stable storage under its current name, and deletions are durable. Between commits, renames and
+ * deletions are not durable, and a new file may be lost in a crash. After a failed write or flush of a commit, the
+ * directory rejects further commits, because the device may have lost data that it had accepted; close the directory
+ * and open it again.
  *
- * <p><b>One writer.</b> A second directory over the same image in this process is refused. A process on another host
- * that opens the same LUN for writing takes it over: the first one's next commit fails. What the first writes until
- * then may still land in space that the second uses, so do not let it come to that. A read-only device is opened for
- * reading alone, by any number of processes, as long as none writes.
+ * <p><b>One writer.</b> A second directory over the same image in this process is rejected. A process on another host
+ * that opens the same LUN for writing takes it over: the next commit of the first one fails. Until then, writes of the
+ * first may overwrite space that the second uses, so avoid this situation. A read-only device is opened for reading
+ * only, by any number of processes, as long as none writes.
  *
- * <p><b>Deletion</b> works as on Unix: a deleted file can still be read by inputs that are open, and its space is
- * free after these are closed and a commit without it. <b>Reading a file that is still written</b> is refused with
+ * <p><b>Deletion</b> works as on Unix: a deleted file can still be read by open inputs, and its space is released after
+ * these are closed and the deletion is committed. <b>Reading a file that is still being written</b> is rejected with
  * {@link AccessDeniedException}.
  *
- * <p><b>Memory.</b> Reads go through a cache of pages of 16 KiB on the heap, whose size is said on opening; Lucene's
- * prefetch hints and sequential reading ask the device for several pages at once. Each output that is open has up to
- * four buffers of 64 KiB outside the heap.
+ * <p><b>Memory.</b> Reads go through a cache of pages of 16 KiB on the heap, whose size is an option; Lucene's prefetch
+ * hints and sequential reads request several pages at once. Each open output has up to four buffers of 64 KiB outside
+ * the heap.
  *
- * <p>The device stays the caller's: close the directory first. All methods may be called by any thread.
+ * <p>The caller closes the device, after the directory. Thread-safe.
  */
 public final class LunarDirectory extends BaseDirectory {
     /** Bytes of pages in memory unless said otherwise: 64 MiB, or an eighth of a heap that is smaller. */
@@ -69,12 +70,12 @@ public final class LunarDirectory extends BaseDirectory {
     private final boolean readOnly;
     private final FileWriter.Space space = new Space();
 
-    /** Writes of outputs that the device has not ended, and the directory, as long as it is open. */
+    /** Parties: incomplete writes of outputs, and the directory while it is open. */
     private final Phaser writes = new Phaser(1);
 
-    /** Held by the one commit that is under way; never taken by a thread that has the other lock. */
+    /** Held by the commit in progress; never acquired by a thread that holds the other lock. */
     private final ReentrantLock commitLock = new ReentrantLock();
-    /** Why nothing can be committed any more. Guarded by the commit lock. */
+    /** Why nothing can be committed any longer. Guarded by the commit lock. */
     private @Nullable IOException failure;
 
     /** Guards what follows. */
@@ -103,10 +104,10 @@ public final class LunarDirectory extends BaseDirectory {
     }
 
     /**
-     * Makes an empty directory on a device. <b>Whatever is on it is lost.</b> Blocks.
+     * Creates an empty directory on a device. <b>Whatever is on it is lost.</b> Blocks.
      *
-     * @throws IllegalArgumentException when the device has less than 2 MiB or more than 4 PiB
-     * @throws LockObtainFailedException when this process has a directory on it open
+     * @throws IllegalArgumentException if the device has less than 2 MiB or more than 4 PiB
+     * @throws LockObtainFailedException if this process has a directory on it open
      */
     public static void format(BlockDevice device) throws IOException {
         var units = new Units(device);
@@ -134,18 +135,18 @@ public final class LunarDirectory extends BaseDirectory {
     }
 
     /**
-     * Opens a directory; for reading alone where the device is read-only. Blocks.
+     * Opens a directory; read-only if the device is read-only. Blocks.
      *
-     * @param cacheBytes memory for pages, on the heap; at least 1 MiB is taken
-     * @throws org.apache.lucene.index.CorruptIndexException when there is none, or none that is whole
-     * @throws LockObtainFailedException when this process has it open already
+     * @param cacheBytes heap memory for pages; at least 1 MiB
+     * @throws org.apache.lucene.index.CorruptIndexException if there is none, or if it is corrupt
+     * @throws LockObtainFailedException if it is already open in this process
      */
     public static LunarDirectory open(BlockDevice device, long cacheBytes) throws IOException {
         var units = new Units(device);
         Layout layout = MetadataStore.layout(units);
         boolean exclusive = !device.readOnly();
         if (exclusive && !OPEN.add(layout.image())) {
-            throw new LockObtainFailedException(device + " is open in this process already");
+            throw new LockObtainFailedException(device + " is already open in this process");
         }
         boolean success = false;
         try {
@@ -245,7 +246,7 @@ public final class LunarDirectory extends BaseDirectory {
         }
     }
 
-    /** Empty: a deleted file is gone at once, even where it is still read. */
+    /** Returns an empty set: a deleted file is removed immediately, even while it is being read. */
     @Override
     public Set<String> getPendingDeletions() { return Set.of(); }
 
@@ -260,7 +261,7 @@ public final class LunarDirectory extends BaseDirectory {
     private void requireWritable() throws WriteProtectedException {
         ensureOpen();
         if (readOnly) {
-            throw new WriteProtectedException(units + " is open for reading alone");
+            throw new WriteProtectedException(units + " is open for reading only");
         }
     }
 
@@ -349,7 +350,7 @@ public final class LunarDirectory extends BaseDirectory {
                 run = tryExtend(file, wanted);
             }
             if (run == null) {
-                throw new NoSpaceException(units + " is full: " + file.name + " cannot go on at "
+                throw new NoSpaceException(units + " is full: " + file.name + " cannot grow beyond "
                         + file.length + " bytes");
             }
             return run;
@@ -499,8 +500,9 @@ public final class LunarDirectory extends BaseDirectory {
             file = file(name);
             switch (file.state) {
                 case WHOLE -> file.inputs++;
-                case WRITING -> throw new AccessDeniedException(name, null, "is still written");
-                case BROKEN -> throw new IOException(name + " was not written to its end");
+                case WRITING ->
+                    throw new AccessDeniedException(name, null, "is still being written");
+                case BROKEN -> throw new IOException(name + " was not written completely");
             }
         } finally {
             lock.unlock();
@@ -544,10 +546,10 @@ public final class LunarDirectory extends BaseDirectory {
     // --- the end ---
 
     /**
-     * Commits, and lets go of the device once no write is under way: a late one would land in what the next directory
-     * has there. Inputs that are open end; an output that is open loses its file. Idempotent.
+     * Commits, and releases the device after the last write, because a late write could overwrite data of the next
+     * directory. Open inputs are invalidated; files of open outputs are lost. Idempotent.
      *
-     * @throws IOException when the commit failed; the directory is closed nevertheless
+     * @throws IOException if the commit failed; the directory is closed nevertheless
      */
     @Override
     public void close() throws IOException {

@@ -13,7 +13,7 @@ import lunar.block.StorageException;
 import org.apache.lucene.index.CorruptIndexException;
 
 /**
- * Reads and writes what a device says about itself and its files. Not thread-safe: one commit at a time.
+ * Reads and writes the metadata of a device: superblock, owner and file table. Not thread-safe: one commit at a time.
  */
 final class MetadataStore {
     /** The content of a device when it was opened. */
@@ -36,7 +36,7 @@ final class MetadataStore {
 
     Layout layout() { return layout; }
 
-    /** Makes an empty directory. What was there cannot be read from the moment this begins. */
+    /** Creates an empty directory. Existing content is unreadable as soon as this begins. */
     static void format(Units units) throws StorageException {
         Layout layout = Layout.of(UUID.randomUUID(), units.count());
         byte[] zeroes = new byte[Layout.UNIT_BYTES];
@@ -76,7 +76,7 @@ final class MetadataStore {
     /** Takes the newer of the tables that are whole. */
     static Opened open(Units units, Layout layout) throws IOException {
         List<Opened> whole = new ArrayList<>();
-        var failures = new CorruptIndexException("no metadata area has a whole table of files",
+        var failures = new CorruptIndexException("no metadata area contains a valid file table",
                 units.toString());
         for (int area = 0; area < 2; area++) {
             try {
@@ -108,7 +108,7 @@ final class MetadataStore {
     void own() throws StorageException {
         Owner.decode(units.read(Layout.OWNER_UNIT, 1), layout.image()).filter(Owner::isOpen)
                 .ifPresent(before -> LOG.log(Level.WARNING,
-                        "{0} was not closed by {1}: if that still runs, its next commit fails",
+                        "{0} was not closed by {1}; if that is still running, its next commit will fail",
                         units, before.name()));
         var mine = new Owner(UUID.randomUUID(), true, System.currentTimeMillis(),
                 ProcessHandle.current().pid() + " of " + System.getProperty("user.name", "?"));
@@ -137,27 +137,27 @@ final class MetadataStore {
     /**
      * Looks whether a table can be committed at all.
      *
-     * @throws NoSpaceException when it is longer than a metadata area
+     * @throws NoSpaceException if it is longer than a metadata area
      */
     void requireRoom(FileTable table) throws NoSpaceException {
         if (table.encodedBytes() > layout.areaBytes()) {
-            throw new NoSpaceException(units + ": the table of " + table.files().size()
+            throw new NoSpaceException(units + ": the file table of " + table.files().size()
                     + " files does not fit into " + layout.areaBytes()
                     + " bytes of metadata; merge segments or delete files");
         }
     }
 
     /**
-     * Makes a table the one that counts. Whatever it names is on stable storage already. The area that is overwritten
-     * has the table before the present one, which is no longer needed.
+     * Commits a table. The data that it refers to must already be on stable storage. Overwrites the area of the table
+     * before the current one, which is no longer needed.
      *
-     * @throws IOException when it failed: which of the two tables counts is open, until the device is read again
+     * @throws IOException if it failed: which of the two tables is valid is unknown until the device is read again
      */
     void commit(FileTable table) throws IOException {
         if (!isOwned()) {
             throw new IOException(units + " was opened for writing by another process: "
                     + Owner.decode(units.read(Layout.OWNER_UNIT, 1), layout.image())
-                            .map(Owner::name).orElse("of unknown name"));
+                            .map(Owner::name).orElse("unknown"));
         }
         units.write(layout.areaUnit((int) (table.generation() & 1)),
                 table.encode(layout.image()));

@@ -7,13 +7,13 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Says which process has a directory open for writing, by the device's record. Each opening writes its own record
- * over the one before; the opening before sees that at its next commit, which then fails.
+ * Record of the process that has a directory open for writing. Each opening overwrites the previous record, which the
+ * previous owner detects at its next commit; that commit then fails.
  *
- * @param opening unlike that of any other opening
- * @param isOpen false once it has been closed in good order
- * @param sinceMs when it was opened, milliseconds since 1970
- * @param name host and process, for people; at most 255 bytes
+ * @param opening unique ID of the opening
+ * @param isOpen false after an orderly close
+ * @param sinceMs time of the opening, milliseconds since 1970
+ * @param name host and process, for display; at most 255 bytes
  */
 record Owner(UUID opening, boolean isOpen, long sinceMs, String name) {
     private static final long MAGIC = 0x4C554E41524F574EL; // "LUNAROWN"
@@ -32,7 +32,7 @@ record Owner(UUID opening, boolean isOpen, long sinceMs, String name) {
         return Layout.seal(unit.array());
     }
 
-    /** Empty where there is none of this image: it was just formatted, or a cut tore the record. */
+    /** Decodes a record; empty if there is none of this image, because it was just formatted or the record is torn. */
     static Optional<Owner> decode(byte[] bytes, UUID image) {
         ByteBuffer unit = ByteBuffer.wrap(bytes);
         if (unit.getLong() != MAGIC || !Layout.isSealed(bytes)

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import lunar.block.MediumException;
 
-/** A piece of a file in memory. Its bytes never change once they are loaded. */
+/** A page of a file in memory, immutable after it is loaded. */
 final class Page {
     /**
      * Which piece of which file.

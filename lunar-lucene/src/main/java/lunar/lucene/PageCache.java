@@ -13,15 +13,15 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pages of files in memory, and the only way to read them. Files never change, so neither do pages; those of deleted
- * files are pushed out by others. Takes out what was used once before what was used again (a CLOCK with two
- * chances), so a merge, which reads everything once, leaves the pages of busy searches where they are.
+ * Cache of file pages, through which all reads go. Files never change, so neither do pages; those of deleted files are
+ * evicted eventually. Evicts pages used once before pages used again (CLOCK with two chances), so that a merge, which
+ * reads everything once, does not evict the pages of frequent searches.
  */
 final class PageCache {
     static final int PAGE_BYTES = 16 << 10;
     static final int PAGE_UNITS = PAGE_BYTES / Layout.UNIT_BYTES;
 
-    /** Pages asked for ahead of time and not there yet; more are not asked for. */
+    /** Maximum number of pages being read ahead. */
     private static final int MAX_AHEAD = 256;
 
     private static final int MIN_PAGES = 64;
@@ -34,7 +34,7 @@ final class PageCache {
     private final @Nullable Page[] clock;
     private int hand;
 
-    /** @param bytes that pages may take; at least 1 MiB is taken */
+    /** @param bytes memory for pages; at least 1 MiB */
     PageCache(Units units, long bytes) {
         this.units = units;
         this.clock = new @Nullable Page[Math.clamp(bytes / PAGE_BYTES, MIN_PAGES,
@@ -44,7 +44,7 @@ final class PageCache {
     /** Pages in memory now. */
     int size() { return pages.size(); }
 
-    /** A page of a file, read on this thread if it is neither there nor under way. */
+    /** A page of a file, read on this thread if it is neither there nor in progress. */
     byte[] read(StoredFile file, long index) throws IOException {
         var key = new Page.Key(file.id, index);
         while (true) {
@@ -60,7 +60,7 @@ final class PageCache {
             try {
                 return there.await();
             } catch (IOException _) {
-                // What failed for another may succeed here; the page has gone from the cache.
+                // A read that failed for another thread may succeed now; the page was removed from the cache.
                 pages.remove(key, there);
             }
         }

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A file of an open directory. What can change is guarded by the directory's lock, except where said.
+ * A file of an open directory. Mutable state is guarded by the directory's lock, unless stated otherwise.
  */
 final class StoredFile {
     /** Writing until its output is closed; broken when that failed; then whole for good. */
@@ -22,9 +22,9 @@ final class StoredFile {
     /** Inputs that are open: while there are any, the units of a deleted file stay its own. */
     int inputs;
     boolean deleted;
-    /** Whether a table on the device may name it: its units are free only once a table without it is there. */
+    /** Whether a table on the device may contain it: its units are free only after a table without it is committed. */
     boolean committed;
-    /** In order. Not changed any more once the file is whole, and read without the lock then. */
+    /** In order. Not changed any longer once the file is whole, and read without the lock then. */
     private final List<UnitRun> runs = new ArrayList<>();
     private long unitCount;
     /** Where each run begins in the file, in units; made when the file is whole. */
@@ -61,7 +61,7 @@ final class StoredFile {
 
     long unitCount() { return unitCount; }
 
-    /** The unit after the last one, where the file would best go on; -1 for an empty file. */
+    /** The unit after the last one, where the file would best continue; -1 for an empty file. */
     long after() {
         return runs.isEmpty() ? -1 : runs.getLast().end();
     }

@@ -11,8 +11,8 @@ import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.store.RandomAccessInput;
 
 /**
- * Reads a file, or a slice of one, out of the pages of the cache. Reads ahead when pages follow each other. Clones and
- * slices share the open file, which the input that was opened closes.
+ * Reads a file, or a slice of one, through the page cache. Reads ahead on sequential access. Clones and slices share
+ * the open file, which only the opened input closes.
  */
 final class StoredInput extends IndexInput implements RandomAccessInput {
     /** A file that is open for reading. */

@@ -1,15 +1,15 @@
 package lunar.lucene;
 
 /**
- * Neighbouring units of a device.
+ * A run of adjacent units of a device.
  *
  * @param first first unit
- * @param count how many, at least 1
+ * @param count number of units, at least 1
  */
 record UnitRun(long first, long count) {
     UnitRun {
         if (first < 0 || count < 1 || first > Long.MAX_VALUE - count) {
-            throw new IllegalArgumentException("run of " + count + " units at " + first);
+            throw new IllegalArgumentException("invalid run of " + count + " units at " + first);
         }
     }
 

@@ -9,7 +9,7 @@ import lunar.block.BlockDevice;
 import lunar.block.Capability;
 import lunar.block.StorageException;
 
-/** A device as units. Transfers of any length are cut to what it takes. */
+/** Access to a device in units. Transfers are split to the device's limits. */
 final class Units {
     private final BlockDevice device;
     private final int blocksPerUnit;
@@ -24,7 +24,7 @@ final class Units {
     /** Units of the device. */
     long count() { return device.blockCount() / blocksPerUnit; }
 
-    /** Whether reading ahead is in vain, since the device never waits. */
+    /** Whether read-ahead is useless, because the device never waits. */
     boolean neverWaits() {
         return device.supports(Capability.NON_BLOCKING);
     }

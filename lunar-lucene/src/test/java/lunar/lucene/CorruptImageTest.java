@@ -20,7 +20,7 @@ import org.apache.lucene.store.IndexOutput;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Images that somebody has spoilt, by accident or with intent and a right checksum. */
+/** Tests corrupt images, damaged by accident or deliberately with a valid checksum. */
 @Timeout(120)
 class CorruptImageTest {
     private static final int BYTES = 4 << 20;
@@ -66,7 +66,7 @@ class CorruptImageTest {
     }
 
     @Test
-    void shouldOpenOrRefuseAnImageWithWrongBits() throws Exception {
+    void shouldOpenOrRejectAnImageWithWrongBits() throws Exception {
         byte[] good = image();
         int metadata = (2 + 2 * Layout.MIN_AREA_UNITS) * Layout.UNIT_BYTES;
         for (int round = 0; round < 300; round++) {
@@ -86,7 +86,7 @@ class CorruptImageTest {
 
     /** The older table counts when the newer one is spoilt: no file of it has lost its space yet. */
     @Test
-    void shouldTakeTheOlderTableWhereTheNewerIsSpoilt() throws Exception {
+    void shouldUseTheOlderTableIfTheNewerIsDamaged() throws Exception {
         byte[] image = image();
         for (int area = 0; area < 2; area++) {
             byte[] bad = image.clone();
@@ -101,7 +101,7 @@ class CorruptImageTest {
     }
 
     @Test
-    void shouldRefuseTablesThatLieUnderARightChecksum() throws Exception {
+    void shouldRejectTablesThatLieUnderARightChecksum() throws Exception {
         Layout layout = Layout.of(new UUID(1, 2), 1024);
         var table = new FileTable(7, 100, List.of(
                 new FileTable.Entry("_0.cfs", 3, 9000, List.of(new UnitRun(200, 2),
@@ -145,7 +145,7 @@ class CorruptImageTest {
     }
 
     @Test
-    void shouldRefuseFilesThatShareUnitsOrLieInMetadata() {
+    void shouldRejectFilesThatShareUnitsOrLieInMetadata() {
         Layout layout = Layout.of(new UUID(1, 2), 1024);
         for (List<UnitRun> runs : List.of(List.of(new UnitRun(200, 2), new UnitRun(201, 1)),
                 List.of(new UnitRun(1, 3)), List.of(new UnitRun(1022, 3)),

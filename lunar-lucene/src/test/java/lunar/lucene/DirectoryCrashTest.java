@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Files written, renamed, deleted and synced at random while the power is cut: whatever was synced is there, whole and
- * under its name, unless it was renamed or deleted since; and nothing is there that is not whole.
+ * Writes, renames, deletes and syncs files at random while the power is cut: what was synced must be complete under its
+ * name, unless it was renamed or deleted since; and no file may be incomplete.
  */
 @Timeout(300)
 class DirectoryCrashTest {
@@ -32,13 +32,13 @@ class DirectoryCrashTest {
     /** Contents by name, as a program sees them; and as they were at the last commit. */
     private final Map<String, Long> files = new TreeMap<>();
     private Map<String, Long> durable = new TreeMap<>();
-    /** Every table of names there has been since the last commit: one that was under way may have counted. */
+    /** Every table of names there has been since the last commit: one that was in progress may have counted. */
     private final List<Map<String, Long>> since = new ArrayList<>();
     /** Length and seed of each content. */
     private final Map<Long, Integer> lengths = new HashMap<>();
 
     @Test
-    void shouldHaveWhatWasSyncedAfterAPowerCut() throws Exception {
+    void shouldKeepSyncedDataAfterAPowerCut() throws Exception {
         long seed = Seed.next();
         for (int run = 0; run < RUNS; run++) {
             run(seed + run);

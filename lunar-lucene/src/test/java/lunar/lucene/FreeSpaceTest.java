@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class FreeSpaceTest {
     @Test
-    void shouldAgreeWithABitForEachUnit() {
+    void shouldMatchModelOfOneBitPerUnit() {
         long seed = Seed.next();
         var random = new Random(seed);
         var free = new FreeSpace(new UnitRun(10, 500));
@@ -51,7 +51,7 @@ class FreeSpaceTest {
     }
 
     @Test
-    void shouldGoOnWhereAFileEndsAndElseTakeTheSmallestThatFits() {
+    void shouldAppendToAFileOrElseUseTheSmallestFit() {
         var free = new FreeSpace(new UnitRun(0, 100));
         free.reserve(new UnitRun(10, 5));
         free.reserve(new UnitRun(40, 5)); // 0-9, 15-39 and 45-99 are free

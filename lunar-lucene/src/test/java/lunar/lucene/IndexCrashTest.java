@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * An index writer whose disk loses power in the middle of anything, time and again: the index is what it was at the
- * last commit, or at the one that was under way.
+ * Runs an index writer whose disk loses power repeatedly: the index must be that of the last commit, or of the commit
+ * that was in progress.
  */
 @Timeout(300)
 class IndexCrashTest {
@@ -35,13 +35,13 @@ class IndexCrashTest {
     private static final int RUNS = 25;
     private static final int CUTS_PER_RUN = 4;
 
-    /** What the documents should be; the two are alike while no commit is under way. */
+    /** Expected documents; both sets are equal while no commit is in progress. */
     private Set<Integer> committed = new TreeSet<>();
     private Set<Integer> committing = new TreeSet<>();
     private int nextId;
 
     @Test
-    void shouldHaveACommitWholeAfterEachPowerCut() throws Exception {
+    void shouldKeepCommitsAtomicAcrossPowerCuts() throws Exception {
         long seed = Seed.next();
         for (int run = 0; run < RUNS; run++) {
             run(seed + run, false);
@@ -50,7 +50,7 @@ class IndexCrashTest {
 
     /** Shows that the test above sees what is lost: a disk that lies about flushes loses commits. */
     @Test
-    void shouldLoseCommitsOnADiskThatLiesAboutFlushes() {
+    void shouldLoseCommitsOnADiskThatIgnoresFlushes() {
         for (long seed = 1; seed < 200; seed++) {
             try {
                 run(seed, true);

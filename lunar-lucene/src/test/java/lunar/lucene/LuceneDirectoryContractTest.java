@@ -14,7 +14,7 @@ import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.store.IndexOutput;
 import org.apache.lucene.tests.store.BaseDirectoryTestCase;
 
-/** Lucene's own test kit for directories, on memory and on a file whose requests end on other threads. */
+/** Runs Lucene's own tests of directories on memory, and on a file whose requests complete on other threads. */
 public class LuceneDirectoryContractTest extends BaseDirectoryTestCase {
     private final Deque<BlockDevice> devices = new ArrayDeque<>();
 
@@ -51,7 +51,10 @@ public class LuceneDirectoryContractTest extends BaseDirectoryTestCase {
         }
     }
 
-    /** The kit's own wants a folder with a virus checker. Here a deleted file is gone, but for those who read it. */
+    /**
+     * Replaces the kit's own test, which needs a directory with a virus checker. Here a deleted file stays readable
+     * only through open inputs.
+     */
     @Override
     public void testPendingDeletions() throws IOException {
         try (Directory directory = getDirectory(createTempDir())) {

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What Lucene's own tests do not ask: space, faults, owners, what is on the device. */
+/** Tests what Lucene's own tests do not cover: space, faults, owners, content of the device. */
 @Timeout(120)
 class LunarDirectoryTest {
     private static final int MIB = 1 << 20;
@@ -96,7 +96,7 @@ class LunarDirectoryTest {
     }
 
     @Test
-    void shouldSayThatItIsFullAndGoOnOnceThereIsSpace() throws Exception {
+    void shouldReportNoSpaceAndContinueWhenThereIsSome() throws Exception {
         try (LunarDirectory directory = open()) {
             long free = directory.freeBytes();
             write(directory, "first", MIB);
@@ -118,7 +118,7 @@ class LunarDirectoryTest {
     }
 
     @Test
-    void shouldRefuseACommitOfMoreFilesThanMetadataHold() throws Exception {
+    void shouldRejectACommitOfMoreFilesThanMetadataHold() throws Exception {
         try (LunarDirectory directory = open()) {
             int count = 0;
             for (; count < 10_000; count++) {
@@ -162,7 +162,7 @@ class LunarDirectoryTest {
     }
 
     @Test
-    void shouldRefuseNamesAndStatesThatAreWrong() throws Exception {
+    void shouldRejectNamesAndStatesThatAreWrong() throws Exception {
         try (LunarDirectory directory = open()) {
             write(directory, "one", 10);
             write(directory, "two", 10);
@@ -221,7 +221,7 @@ class LunarDirectoryTest {
     }
 
     @Test
-    void shouldCloseOnlyWhenNoWriteIsUnderWay() throws Exception {
+    void shouldCloseOnlyWhenNoWriteIsInProgress() throws Exception {
         var stepped = new SteppedDevice(4 * MIB / SteppedDevice.BLOCK_BYTES);
         LunarDirectory.format(stepped);
         LunarDirectory directory = LunarDirectory.open(stepped, MIB);
@@ -283,7 +283,7 @@ class LunarDirectoryTest {
     }
 
     @Test
-    void shouldRefuseFurtherCommitsOnceOneHasFailed() throws Exception {
+    void shouldRejectFurtherCommitsOnceOneHasFailed() throws Exception {
         LunarDirectory directory = open();
         write(directory, "one", 10);
         device.plan(FaultPlan.errors(1).withOperations(Operation.FLUSH));
@@ -362,7 +362,7 @@ class LunarDirectoryTest {
     }
 
     @Test
-    void shouldRefuseDevicesOfImpossibleSize() throws Exception {
+    void shouldRejectDevicesOfImpossibleSize() throws Exception {
         try (BlockDevice small = Devices.open("ram:1MiB")) {
             assertThatThrownBy(() -> LunarDirectory.format(small))
                     .isInstanceOf(IllegalArgumentException.class);

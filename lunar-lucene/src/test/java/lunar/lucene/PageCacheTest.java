@@ -15,7 +15,7 @@ import org.apache.lucene.store.IndexOutput;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Reads that the device sees, and those that it does not. */
+/** Tests which reads reach the device and which are served from the cache. */
 @Timeout(60)
 class PageCacheTest {
     private static final int PAGE = PageCache.PAGE_BYTES;
@@ -66,7 +66,7 @@ class PageCacheTest {
     }
 
     @Test
-    void shouldKeepWhatIsUsedAgainWhenEverythingIsReadOnce() throws Exception {
+    void shouldKeepReusedBlocksDuringASequentialRead() throws Exception {
         with("ram:16MiB", in -> {
             for (int round = 0; round < 3; round++) {
                 for (int page = 0; page < 20; page++) {

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Additional sense code and qualifier (SPC-5): what exactly happened.
+ * Additional sense code and qualifier (SPC-5), which specify the condition.
  *
  * @param asc ADDITIONAL SENSE CODE
  * @param ascq ADDITIONAL SENSE CODE QUALIFIER

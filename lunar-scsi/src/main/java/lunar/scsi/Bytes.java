@@ -5,7 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/** An immutable byte sequence with value equality, for records that carry bytes which are not decoded here. */
+/** An immutable byte sequence with value equality, for fields of records that are not decoded. */
 public final class Bytes {
     /** No bytes. */
     public static final Bytes EMPTY = new Bytes(new byte[0]);

@@ -3,12 +3,12 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A command descriptor block (SPC-5). The initiator encodes it, the target decodes it. {@link StandardCdb}s are those
- * of primary commands and of block devices; other device types bring their own.
+ * A command descriptor block (SPC-5). The initiator encodes it, the target decodes it. {@link StandardCdb}s are primary
+ * commands and those of block devices; other device types define their own.
  *
- * <p>Constructors refuse values that have no place in the bytes with IllegalArgumentException: that is a mistake of our
- * own, which a decoder cannot make. Logical block addresses are unsigned 64-bit numbers; a negative one lies beyond any
- * device. Reserved bits are written as zero and ignored when read; so is the CONTROL byte, except that NACA is refused.
+ * <p>Constructors reject values that do not fit their fields with IllegalArgumentException, which a decoder cannot
+ * cause. Logical block addresses are unsigned 64-bit numbers; a negative one is beyond any device. Reserved bits are
+ * written as zero and ignored when read; so is the CONTROL byte, except that NACA is rejected.
  */
 public interface Cdb {
     /** Which way data travel. */

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 import lunar.scsi.wire.BigEndian;
 
-/** The length of a CDB, which the top three bits of its operation code tell (SAM-5 section 5.2). */
+/** Length of a CDB, determined by the top three bits of its operation code (SAM-5 section 5.2). */
 public enum CdbForm {
     CDB6(6), CDB10(10), CDB12(12), CDB16(16);
 

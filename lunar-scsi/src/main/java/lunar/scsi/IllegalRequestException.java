@@ -1,8 +1,8 @@
 package lunar.scsi;
 
 /**
- * A command that a target refuses for its bytes: the sense data to answer with CHECK CONDITION. It carries a value
- * and no stack trace, since hostile peers can make it often.
+ * Thrown for a command that a target must reject; carries the sense data of the CHECK CONDITION. Has no stack trace,
+ * because hostile peers can cause it often.
  */
 public abstract sealed class IllegalRequestException extends ScsiException
         permits InvalidCdbException, InvalidParameterListException {

@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.util.OptionalInt;
 import lunar.scsi.SenseSpecific.FieldPointer;
 
-/** Data-out of a command that has a wrong length or a field that is not valid. */
+/** Thrown for data-out with a wrong length or an invalid field. */
 public final class InvalidParameterListException extends IllegalRequestException {
     public InvalidParameterListException(Sense sense) { super(sense); }
 

@@ -1,6 +1,6 @@
 package lunar.scsi;
 
-/** Data-in of a device that cannot be read. The message names the field. */
+/** Thrown for data-in of a device that cannot be decoded. The message names the field. */
 public final class MalformedDataException extends ScsiException {
     public MalformedDataException(String message) { super(message); }
 }

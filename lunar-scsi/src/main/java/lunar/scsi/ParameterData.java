@@ -3,17 +3,17 @@ package lunar.scsi;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Parameter data of a command besides its CDB: data-in of a device, or a parameter list for it. */
+/** Parameter data of a command: data-in of a device, or a parameter list sent to it. */
 @FunctionalInterface
 public interface ParameterData {
     /** Returns the complete data, as a new array. */
     byte[] bytes();
 
     /**
-     * Writes the bytes, at most {@code allocationLength} of them: the only place where data are cut to what the
-     * initiator has room for (SPC-5). Lengths inside the data stay as if nothing were cut.
+     * Writes the bytes, at most {@code allocationLength} of them: the only place where data is truncated to the
+     * allocation length (SPC-5). Length fields inside the data are not changed by the truncation.
      *
-     * @param target where they go, from its start; what does not fit is cut too
+     * @param target destination; data that does not fit is truncated too
      * @return bytes written
      */
     default int encode(MemorySegment target, long allocationLength) {

@@ -2,7 +2,7 @@ package lunar.scsi;
 
 import java.io.IOException;
 
-/** Bytes of SCSI that cannot be taken. */
+/** Thrown for SCSI data that cannot be decoded. */
 public abstract sealed class ScsiException extends IOException
         permits IllegalRequestException, MalformedDataException {
     ScsiException(String message) { super(message); }

@@ -6,12 +6,12 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * Why a command ended in CHECK CONDITION (SPC-5 section 4.5), independent of the format it travels in.
+ * Sense data of a CHECK CONDITION (SPC-5 section 4.5), independent of its format.
  *
- * @param key the general kind
- * @param additional what exactly happened
- * @param deferred whether it belongs to an earlier command that had ended with GOOD
- * @param information INFORMATION, mostly the first LBA in error; for a miscompare the offset of the first byte
+ * @param key the sense key
+ * @param additional the additional sense code
+ * @param deferred whether it concerns an earlier command that ended with GOOD
+ * @param information INFORMATION, usually the first LBA in error; for a miscompare the offset of the first byte
  * @param commandSpecific COMMAND-SPECIFIC INFORMATION
  * @param specific the sense-key-specific bytes
  */

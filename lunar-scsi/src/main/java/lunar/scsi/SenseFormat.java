@@ -119,7 +119,7 @@ final class SenseFormat {
     }
 
     private static Sense decodeFixed(MemorySegment given, int response) {
-        // What is cut off reads as zero; so does what lies beyond ADDITIONAL SENSE LENGTH.
+        // Truncated bytes read as zero, like bytes beyond ADDITIONAL SENSE LENGTH.
         var bytes = MemorySegment.ofArray(new byte[FIXED_LENGTH]);
         long length = Math.min(given.byteSize(), FIXED_LENGTH);
         if (length > 7) {

@@ -1,6 +1,6 @@
 package lunar.scsi;
 
-/** The general kind of sense data (SPC-5); the ordinal is the code. */
+/** Sense keys (SPC-5); the ordinal is the code. */
 public enum SenseKey {
     NO_SENSE,
     RECOVERED_ERROR,

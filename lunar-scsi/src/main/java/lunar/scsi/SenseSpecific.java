@@ -3,7 +3,7 @@ package lunar.scsi;
 import java.util.OptionalInt;
 
 /**
- * The three sense-key-specific bytes, which the sense key gives a meaning (SPC-5).
+ * The three sense-key-specific bytes, whose meaning depends on the sense key (SPC-5).
  *
  * <pre>
  * bit  7     6    5   4   3    2   1   0

@@ -1,7 +1,7 @@
 package lunar.scsi;
 
 /**
- * A CDB whose operation code tells its length (SAM-5 section 5.2): primary commands and commands of block devices.
+ * A CDB whose operation code determines its length (SAM-5 section 5.2): primary commands and commands of block devices.
  * {@link lunar.scsi.command.CdbDecoder} decodes all of them.
  */
 public interface StandardCdb extends Cdb {

@@ -2,7 +2,7 @@ package lunar.scsi;
 
 import java.util.Optional;
 
-/** How a command ended (SAM-5 section 5.3.1). */
+/** Status codes of commands (SAM-5 section 5.3.1). */
 public enum Status {
     GOOD(0x00),
     CHECK_CONDITION(0x02),

@@ -7,7 +7,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** One command of a real initiator and the answer of a real target. */
+/** A command of a real initiator and the response of a real target. */
 public record Golden(String source, MemorySegment cdb, int status, MemorySegment data,
         MemorySegment sense) {
     public static Stream<Golden> all() {
@@ -19,7 +19,7 @@ public record Golden(String source, MemorySegment cdb, int status, MemorySegment
         }
     }
 
-    /** Those of a target whose CDB starts with these bytes. */
+    /** Returns the commands to a target whose CDB starts with these bytes. */
     public static List<Golden> find(String target, String cdbHex) {
         return all().filter(it -> it.source.contains(target)
                 && Bytes.of(it.cdb).toString().startsWith(cdbHex)).toList();

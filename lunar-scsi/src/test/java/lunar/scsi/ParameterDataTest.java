@@ -207,7 +207,7 @@ class ParameterDataTest {
     private static String hex(ParameterData data) { return Bytes.of(data.bytes()).toString(); }
 
     @Test
-    void shouldMakeTheSameNameOfTheSameDevice() {
+    void shouldDeriveTheSameNameForTheSameDevice() {
         assertThat(Naa.locallyAssigned(DEVICE)).isEqualTo(Naa.locallyAssigned(DEVICE));
         assertThat(Naa.locallyAssigned(DEVICE).value().at(0) >> 4).isEqualTo(3);
         Bytes extended = Naa.registeredExtended(0xabcdef, DEVICE).value();
@@ -217,7 +217,7 @@ class ParameterDataTest {
     }
 
     @Test
-    void shouldRefuseUnmapListsThatBreakTheRules() {
+    void shouldRejectUnmapListsThatBreakTheRules() {
         assertUnmapFails("00", "ILLEGAL REQUEST 1Ah/00h parameter list length error");
         assertUnmapFails("0016001000000000 0000000000000000",
                 "ILLEGAL REQUEST 1Ah/00h parameter list length error");
@@ -230,7 +230,7 @@ class ParameterDataTest {
     }
 
     @Test
-    void shouldTakeUnmapListsWithoutRanges() throws Exception {
+    void shouldAcceptUnmapListsWithoutRanges() throws Exception {
         assertThat(UnmapParameterList.decode(Golden.bytes(""), 1, 100).ranges()).isEmpty();
         assertThat(UnmapParameterList.decode(Golden.bytes("0006000000000000"), 1, 100).ranges())
                 .isEmpty();
@@ -246,7 +246,7 @@ class ParameterDataTest {
     }
 
     @Test
-    void shouldRefuseOurOwnValuesThatDoNotFit() {
+    void shouldRejectOurOwnValuesThatDoNotFit() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> StandardInquiry.disk("too long a vendor", "", ""));
         assertThatIllegalArgumentException()

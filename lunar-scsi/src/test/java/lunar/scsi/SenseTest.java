@@ -52,7 +52,7 @@ class SenseTest {
             "70 00 03 00000000 0a 00000000 5a03 00 000000 | MEDIUM ERROR 5Ah/03h unknown additional sense",
             "7f 00 03 | NO SENSE 00h/00h no additional sense information",
             "'' | NO SENSE 00h/00h no additional sense information"})
-    void shouldTellWhatThereIs(String hex, String text) {
+    void shouldReportAvailableItems(String hex, String text) {
         assertThat(Sense.decode(Golden.bytes(hex))).hasToString(text);
     }
 
@@ -79,7 +79,7 @@ class SenseTest {
     }
 
     @Test
-    void shouldLeaveOutInformationThatFixedFormatCannotHold() {
+    void shouldOmitInformationThatDoesNotFitFixedFormat() {
         Sense sense = Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.UNRECOVERED_READ_ERROR);
         byte[] fixed = sense.withInformation(1L << 32).withCommandSpecific(-1).encodeFixed();
         assertThat(Sense.decode(MemorySegment.ofArray(fixed))).isEqualTo(sense);

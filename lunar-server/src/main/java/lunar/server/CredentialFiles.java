@@ -11,7 +11,7 @@ import lunar.block.PrivateFile;
 import lunar.iscsi.login.ChapCredentials;
 import lunar.iscsi.login.Secret;
 
-/** Reads {@code USER:@FILE}: a name, and the file with its secret, so that no secret stands on a command line. */
+/** Reads {@code USER:@FILE}: a name and the file with its secret, so that secrets need not be on a command line. */
 public final class CredentialFiles {
     private static final int MAX_FILE_BYTES = 4096;
 
@@ -25,9 +25,9 @@ public final class CredentialFiles {
     /**
      * Reads the credentials of a server.
      *
-     * @param option what they are for, for messages
-     * @param exposed whether other machines can reach what they protect: then the secret must not be short
-     * @throws InvalidPlanException if there is no such file, or it does not hold a secret; one line for a person
+     * @param option purpose, for messages
+     * @param exposed whether other machines can reach the protected targets, which requires a long secret
+     * @throws InvalidPlanException if the file does not exist or contains no secret; the message is one line
      */
     ChapCredentials read(String option, String text, boolean exposed) throws InvalidPlanException {
         ChapCredentials read = read(option, text);
@@ -37,19 +37,19 @@ public final class CredentialFiles {
             if (exposed) {
                 throw new InvalidPlanException(
                         what + "too few where other machines can listen (RFC 7143 section"
-                                + " 9.2.1); write a longer secret into it");
+                                + " 9.2.1); use a longer secret");
             }
-            listener.warned(what + "which can be guessed; some initiators refuse it", null);
+            listener.warned(what + "which can be guessed; some initiators reject it", null);
         }
         return read;
     }
 
     /**
-     * Reads the credentials of a client; its login says whether the secret is long enough for where it goes.
+     * Reads the credentials of a client; the login checks whether the secret is long enough for its destination.
      *
-     * @param option what they are for, for messages
+     * @param option purpose, for messages
      * @param text {@code USER:@FILE}
-     * @throws InvalidPlanException if there is no such file, or it does not hold a secret; one line for a person
+     * @throws InvalidPlanException if the file does not exist or contains no secret; the message is one line
      */
     public ChapCredentials read(String option, String text) throws InvalidPlanException {
         int colon = text.indexOf(":@");

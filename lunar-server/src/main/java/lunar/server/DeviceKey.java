@@ -8,18 +8,18 @@ import lunar.block.Devices;
 import lunar.block.Size;
 
 /**
- * Which device a URI means, whatever size it gives it: the same one wherever it is written again, but for memory, which
- * is another device at each LUN.
+ * Key that identifies the device of a URI, regardless of the size: equal URIs mean one device, except for memory, which
+ * is a separate device at each LUN.
  *
- * @param place the LUN, for memory; else empty
+ * @param place the LUN, for memory; otherwise empty
  * @param uri filters, scheme, place and options, without the size
- * @param sizeBytes the size that is asked for
+ * @param sizeBytes requested size
  */
 record DeviceKey(String place, String uri, Optional<Long> sizeBytes) {
     private static final String SIZE = "size";
     private static final String CREATE = "create";
 
-    /** @throws IllegalArgumentException when this is no device URI, with one line for a person */
+    /** @throws IllegalArgumentException if this is no device URI, with one line for a person */
     static DeviceKey of(String iqn, int lun, String uri) {
         String bare = Devices.withoutFilters(uri);
         String filters = uri.substring(0, uri.length() - bare.length());
@@ -36,12 +36,12 @@ record DeviceKey(String place, String uri, Optional<Long> sizeBytes) {
         if (size.isPresent()) {
             options.remove(SIZE);
         }
-        options.remove(CREATE); // says what to do where there is no device yet
+        options.remove(CREATE); // applies only if the device does not exist yet
         return new DeviceKey("", filters + device.scheme() + ":" + device.rest() + options
                 + (device.more().isEmpty() ? "" : new TreeMap<>(device.more())), size);
     }
 
-    /** Parses a size; a malformed one makes the URI that of another device, and opening it gives the better message. */
+    /** Parses a size; empty if it is malformed: opening the device then reports a better message. */
     private static Optional<Long> size(String text) {
         try {
             return Optional.of(Size.parse(text));

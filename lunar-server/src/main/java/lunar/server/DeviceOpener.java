@@ -6,8 +6,8 @@ import lunar.block.Devices;
 import lunar.block.StorageException;
 
 /**
- * Opens the devices that a plan names by their URIs: once per device, once per LUN for memory, and not those that are
- * open already from the plan before. For any thread.
+ * Opens the devices of a plan by their URIs. Called once per device, once per LUN for memory, and not for devices
+ * already open from the previous plan. Must be thread-safe.
  */
 @FunctionalInterface
 public interface DeviceOpener {

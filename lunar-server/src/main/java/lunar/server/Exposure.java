@@ -7,7 +7,7 @@ import java.util.Optional;
 import lunar.iscsi.spi.Transports;
 import lunar.target.PortalSpec;
 
-/** Reachability of a plan's targets: its portals, and whether they let every initiator in. */
+/** Determines whether other machines can reach a plan's targets without authentication. */
 final class Exposure {
     private Exposure() {}
 

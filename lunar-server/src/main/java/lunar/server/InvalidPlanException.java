@@ -2,7 +2,7 @@ package lunar.server;
 
 import org.jspecify.annotations.Nullable;
 
-/** Thrown when a server cannot do what a plan says. The message is one line for a person, and says what to change. */
+/** Thrown when a server cannot apply a plan. The message is one line that says what to change. */
 public class InvalidPlanException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -7,7 +7,7 @@ import lunar.isns.IsnsTiming;
 import lunar.target.TargetServer;
 import org.jspecify.annotations.Nullable;
 
-/** At which iSNS server the targets of a server are registered, if at any. Thread-safe. */
+/** Manages the registration of a server's targets at an iSNS server, if one is configured. Thread-safe. */
 final class IsnsAnnouncement implements AutoCloseable {
     private final TargetServer server;
     private Optional<IsnsServer> at = Optional.empty();

@@ -23,13 +23,13 @@ import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
 
 /**
- * Entry of a server and its targets at an iSNS server: the same as SendTargets tells an initiator, but for lists of
- * initiators, which iSNS has not. It shows the names of all targets to every node that shares a Discovery Domain with
- * them; logins are still decided here.
+ * Entry of a server and its targets at an iSNS server: the data that SendTargets reports, without initiator lists,
+ * which iSNS does not support. The names of all targets are visible to every node in a common Discovery Domain; access
+ * control at login still applies.
  *
- * <p>Of a portal that listens on every address it is told the one that the iSNS server has reached; or, where that
- * runs on this machine, those of all network interfaces. A portal that only this machine can reach is told where a
- * target has no other and the iSNS server runs on this machine.
+ * <p>For a portal on the wildcard address, registers the address that the iSNS server has reached; or, if that runs on
+ * this machine, those of all network interfaces. A loopback portal is registered only if the target has no other portal
+ * and the iSNS server runs on this machine.
  */
 public final class IsnsEntry implements IsnsRegistrar.Source {
     private static final System.Logger LOG = System.getLogger("lunar.isns");
@@ -45,7 +45,10 @@ public final class IsnsEntry implements IsnsRegistrar.Source {
 
     IsnsEntry(TargetServer server) { this.server = server; }
 
-    /** Registers a server's targets, and keeps that up to date. Returns at once; to be closed before the server. */
+    /**
+     * Registers a server's targets, and keeps the registration up to date. Returns immediately; close it before the
+     * server.
+     */
     public static IsnsRegistrar announce(TargetServer server, IsnsServer at, IsnsTiming timing) {
         IsnsRegistrar registrar = IsnsRegistrar.start(at, new IsnsEntry(server), timing);
         server.onChange(registrar::changed);
@@ -61,7 +64,7 @@ public final class IsnsEntry implements IsnsRegistrar.Source {
                 host = name;
             }
         } catch (UnknownHostException e) {
-            LOG.log(System.Logger.Level.DEBUG, "this machine does not know its own name", e);
+            LOG.log(System.Logger.Level.DEBUG, "the name of this machine cannot be determined", e);
         }
         return host + ":" + (portal.getAddress().isAnyLocalAddress()
                 ? Integer.toString(portal.getPort())
@@ -71,7 +74,7 @@ public final class IsnsEntry implements IsnsRegistrar.Source {
     @Override
     public Registration registration(InetAddress reached) throws IOException {
         if (entity.isEmpty()) {
-            // Looks up names, which takes its time.
+            // Resolves names, which may take long.
             entity = entity(server.portals().getFirst(), reached);
         }
         var portals = new LinkedHashMap<String, Map<StorageNode.Portal, Integer>>();
@@ -103,7 +106,8 @@ public final class IsnsEntry implements IsnsRegistrar.Source {
                 } catch (UnknownHostException e) {
                     if (unknown.add(address.host())) {
                         LOG.log(System.Logger.Level.WARNING,
-                                "portal {0} is not registered: its name is not known", address);
+                                "portal {0} is not registered: its host name cannot be resolved",
+                                address);
                     }
                 }
             }

@@ -3,7 +3,7 @@ package lunar.server;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Passes everything on to a listener, and logs what that throws: the server goes on. */
+/** Delegates to a listener and logs its exceptions, so that the server continues. */
 record LoggedListener(ServerListener listener) implements ServerListener {
     @Override
     public void warned(String message, @Nullable IOException cause) {
@@ -18,7 +18,7 @@ record LoggedListener(ServerListener listener) implements ServerListener {
             call.run();
         } catch (RuntimeException e) {
             System.getLogger("lunar.server").log(System.Logger.Level.ERROR,
-                    "a listener of the server has failed", e);
+                    "server listener failed", e);
         }
     }
 }

@@ -1,14 +1,16 @@
 package lunar.server;
 
-/** Thrown when a target that asks for no secret could be reached from other machines, which the plan does not allow. */
+/**
+ * Thrown when a target without authentication could be reached from other machines, and the plan does not permit that.
+ */
 public final class OpenTargetException extends InvalidPlanException {
     private static final long serialVersionUID = 1;
 
     private final String iqn;
 
     OpenTargetException(String iqn) {
-        super("other machines can reach this portal of " + iqn + ": give the target CHAP"
-                + " credentials, or allow anonymous access");
+        super("other machines can reach this portal of " + iqn + ": configure CHAP"
+                + " for the target, or allow anonymous access");
         this.iqn = iqn;
     }
 

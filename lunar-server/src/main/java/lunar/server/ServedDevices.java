@@ -21,12 +21,12 @@ import lunar.block.StorageException;
 import lunar.scsi.target.StateStore;
 
 /**
- * The devices of a running server. Each is open once, however many LUNs it has, and stays open from plan to plan while
- * one names it. What no plan names any more is flushed and closed once its commands have ended. Rounds and the end are
- * the business of one thread at a time.
+ * The open devices of a running server. Each device is opened once, even if it has several LUNs, and stays open across
+ * plans that contain it. A device that the plan no longer contains is flushed and closed after its commands have ended.
+ * Periodic work and closing are confined to one thread at a time.
  */
 final class ServedDevices implements AutoCloseable {
-    /** How long a device that is wanted again may take to be closed before. */
+    /** Timeout for closing a device that must be opened again. */
     private static final long CLOSING_SECONDS = 10;
 
     /**
@@ -35,7 +35,7 @@ final class ServedDevices implements AutoCloseable {
      * @param state where the state of its unit is kept
      */
     record Open(DeviceKey key, String uri, BlockDevice device, StateStore state) {
-        /** Makes what was written stable, and closes the device also where that fails. */
+        /** Flushes the device, and closes it even if that fails. */
         void close() throws StorageException {
             try (device) {
                 if (!device.readOnly()) {
@@ -55,7 +55,7 @@ final class ServedDevices implements AutoCloseable {
 
     /**
      * @param states directory of the state of all units; it follows a device to another LUN, by its identity
-     * @throws IOException when the directory cannot be made
+     * @throws IOException if the directory cannot be made
      */
     ServedDevices(Optional<Path> states, ServerListener listener) throws IOException {
         records = new StateRecords(states);
@@ -63,13 +63,13 @@ final class ServedDevices implements AutoCloseable {
     }
 
     /**
-     * Begins to find the devices of a plan; ends with {@link Round#keep} or {@link Round#cancel}.
+     * Begins to open the devices of a plan; ends with {@link Round#keep} or {@link Round#cancel}.
      *
      * @param opener opens devices that are not open yet
      */
     Round round(DeviceOpener opener) { return new Round(opener); }
 
-    /** Devices that a plan names, by its LUNs. New ones are open; nothing else has happened. */
+    /** Devices of a plan, by LUN. New ones are open; otherwise nothing has changed. */
     final class Round {
         private final Map<DeviceKey, Open> named = new LinkedHashMap<>();
         private final List<Open> fresh = new ArrayList<>();
@@ -97,7 +97,7 @@ final class ServedDevices implements AutoCloseable {
             } else if (!open.key().equals(key) && open.key().sizeBytes().isPresent()
                     && key.sizeBytes().isPresent()) {
                 throw new InvalidPlanException(
-                        open.name() + " is served with two sizes; write one of them");
+                        open.name() + " is configured with two sizes; specify one");
             }
             return open;
         }
@@ -111,8 +111,8 @@ final class ServedDevices implements AutoCloseable {
                 String bare = Devices.withoutFilters(uri).replaceFirst("\\?.*", "");
                 if (devices.keySet().stream().anyMatch(other -> other.uri().contains(bare))) {
                     throw new InvalidPlanException(DeviceUri.withoutSecret(uri)
-                            + " is served with other"
-                            + " filters or options; take it away in one step and serve it anew in"
+                            + " is already served with other"
+                            + " filters or options; remove it in one reload and add it again in"
                             + " the next", e);
                 }
                 throw e;
@@ -137,13 +137,16 @@ final class ServedDevices implements AutoCloseable {
                     .filter(one -> one.device().identity().uuid().equals(uuid)).findFirst();
             if (other.isPresent()) {
                 throw new InvalidPlanException(open.name() + " has the identity " + uuid
-                        + ", by which "
-                        + other.get().name() + " is served already: if they are one disk, serve it"
-                        + " by one URI; if one is a copy, give it an identity of its own");
+                        + ", with which "
+                        + other.get().name() + " is already served: if they are one disk, serve it"
+                        + " by one URI; if one is a copy, give it its own identity");
             }
         }
 
-        /** A size that is not asked for anew says nothing: the device may have been resized by others since. */
+        /**
+         * Resizes a device if its requested size has changed; an unchanged size is ignored, because others may have
+         * resized the device since.
+         */
         private Open resized(Open known, DeviceKey key, String uri) throws InvalidPlanException {
             if (key.equals(known.key()) || key.sizeBytes().isEmpty()) {
                 return known;
@@ -154,7 +157,7 @@ final class ServedDevices implements AutoCloseable {
             if (wanted < now) {
                 throw new InvalidPlanException(known.name() + " has " + Size.format(now)
                         + ", more than "
-                        + Size.format(wanted) + "; it is not made smaller while it is served");
+                        + Size.format(wanted) + "; it cannot be shrunk while it is served");
             }
             var open = new Open(key, uri, known.device(), known.state());
             if (wanted > now) {
@@ -171,15 +174,15 @@ final class ServedDevices implements AutoCloseable {
             }
         }
 
-        /** Nothing comes of the plan. */
+        /** Cancels the plan: closes newly opened devices. */
         void cancel() {
             fresh.forEach(ServedDevices.this::closeQuietly);
         }
 
         /**
-         * The plan is at work: makes devices larger where it says so, and lets go of those that it does not name.
+         * Completes the change to the plan: grows devices as configured, and closes those that it does not contain.
          *
-         * @param ended ends when no command uses them any more
+         * @param ended completes when no command uses them any longer
          */
         void keep(CompletableFuture<Void> ended) {
             growing.forEach((open, bytes) -> grow(open, bytes));
@@ -197,7 +200,7 @@ final class ServedDevices implements AutoCloseable {
         try {
             open.device().grow(bytes / open.device().blockSize());
         } catch (StorageException e) {
-            listener.warned(open.name() + " keeps its size", e);
+            listener.warned(open.name() + " cannot be resized", e);
         }
     }
 

@@ -7,7 +7,7 @@ import lunar.block.DeviceUri;
  *
  * @param iqn name of its target
  * @param lun its LUN
- * @param uri URI of its device, as the plan has it; it may hold a secret ({@link DeviceUri#withoutSecret})
+ * @param uri URI of its device, as in the plan; may contain a secret ({@link DeviceUri#withoutSecret})
  * @param sizeBytes its size
  */
 public record ServedUnit(String iqn, int lun, String uri, long sizeBytes) {

@@ -4,7 +4,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 /**
- * Describes what a server served before a change, and what it serves now.
+ * Describes a configuration change of a server: units and portals before and after.
  *
  * @param unitsBefore logical units before
  * @param units logical units now

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Receives the warnings and changes of a {@link StorageServer}. Called on threads of the server or of its caller, which
- * may hold the server's lock: it must return soon, and must not call the server. What it throws is logged.
+ * may hold the server's lock: implementations must return soon and must not call the server. Exceptions are logged.
  */
 public interface ServerListener {
     /** Writes warnings to the log {@code lunar.server}. */
@@ -13,10 +13,10 @@ public interface ServerListener {
     };
 
     /**
-     * Called when something is not as it should be, and the server goes on.
+     * Called for a problem despite which the server continues.
      *
-     * @param message one line for a person
-     * @param cause what has failed; null if nothing has
+     * @param message description in one line
+     * @param cause cause of a failure; null if there is none
      */
     default void warned(String message, @Nullable IOException cause) {
         System.getLogger("lunar.server").log(System.Logger.Level.WARNING, message, cause);

@@ -27,18 +27,18 @@ import lunar.target.TargetServer;
 /**
  * The configuration of a {@link StorageServer}: its portals, targets, access control and limits. Immutable.
  *
- * @param portals where to listen
- * @param targets what to serve
- * @param allowAnonymous whether a portal that others can reach may do without CHAP
+ * @param portals portals to listen on
+ * @param targets targets to serve
+ * @param allowAnonymous whether logins without CHAP are permitted on portals that other machines can reach
  * @param headerDigest HeaderDigest
  * @param dataDigest DataDigest
- * @param state directory where reservations and saved mode pages are kept
+ * @param state directory for reservations and saved mode pages
  * @param isns iSNS server where the targets are registered
- * @param discoveryChap {@code USER:@FILE} of discovery; empty for every user that may log in to a target
+ * @param discoveryChap {@code USER:@FILE} of discovery; empty to accept every user of a target
  * @param chapAlgorithms algorithms that discovery accepts
- * @param limits how many sessions and connections there may be
+ * @param limits limits of sessions and connections
  * @param opener opens the devices
- * @param announceResets whether a unit tells a new session first that it was reset
+ * @param announceResets whether a unit first reports a reset to a new session
  */
 public record ServerPlan(List<Listen> portals, List<Target> targets, boolean allowAnonymous,
         DigestChoice headerDigest, DigestChoice dataDigest, Optional<Path> state,
@@ -49,13 +49,13 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
     public static final int DEFAULT_GROUP = PortalSpec.DEFAULT_GROUP;
 
     /**
-     * How much of the server there is for how many.
+     * Limits of the server's resources.
      *
-     * @param sessions sessions
-     * @param connections TCP connections at once
-     * @param connectionsPerAddress those of one address
-     * @param connectionsPerSession connections that a session may have
-     * @param loops threads that serve connections, each its share of them, and how long they poll for events
+     * @param sessions limits of sessions
+     * @param connections maximum number of connections
+     * @param connectionsPerAddress maximum number of connections from one address
+     * @param connectionsPerSession maximum number of connections of a session
+     * @param loops number of threads that serve connections, and how long they poll for events
      */
     public record Limits(SessionLimits sessions, int connections, int connectionsPerAddress,
             int connectionsPerSession, LoopOptions loops) {
@@ -94,7 +94,7 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
                 return new InetSocketAddress(InetAddress.getByName(host), port);
             } catch (UnknownHostException e) {
                 throw new InvalidPlanException(
-                        "no host '" + host + "' is known; check the name", e);
+                        "unknown host '" + host + "'; check the name", e);
             }
         }
     }
@@ -141,13 +141,13 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
      * A target.
      *
      * @param iqn its name
-     * @param alias a name for people, may be empty
+     * @param alias name for display, may be empty
      * @param luns logical units by LUN
      * @param chap {@code USER:@FILE} of the initiator
      * @param mutualChap {@code USER:@FILE} of the target
-     * @param chapAlgorithms what it accepts
+     * @param chapAlgorithms CHAP algorithms that it accepts
      * @param groups tags of its portal groups; empty for all
-     * @param initiators those that may use it; empty for all
+     * @param initiators initiators with access; empty for all
      * @param absence why no initiator can log in
      * @param access asymmetric access states of its portal groups
      */
@@ -219,7 +219,9 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
         chapAlgorithms = List.copyOf(chapAlgorithms);
     }
 
-    /** A plan with defaults for all else: digests if the initiator asks for them, and no state kept. */
+    /**
+     * Returns a plan with defaults for all other settings: digests if the initiator requests them, and no saved state.
+     */
     public static ServerPlan of(List<Listen> portals, List<Target> targets) {
         return new ServerPlan(portals, targets, false, DigestChoice.PREFER_NONE,
                 DigestChoice.PREFER_NONE, Optional.empty(), Optional.empty(), Optional.empty(),

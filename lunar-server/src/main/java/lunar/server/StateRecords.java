@@ -10,8 +10,8 @@ import lunar.block.DeviceRecords;
 import lunar.scsi.target.StateStore;
 
 /**
- * The state directory of a server: {@code devices/} has what is remembered of devices, and a folder for each identity
- * the state of its unit.
+ * The state directory of a server: {@code devices/} contains records about devices, and a directory per identity
+ * contains the state of its unit.
  */
 final class StateRecords implements DeviceRecords {
     private static final String DEVICES = "devices";
@@ -19,7 +19,7 @@ final class StateRecords implements DeviceRecords {
     private final Optional<Path> directory;
     private final StateStore devices;
 
-    /** @param directory empty for a server that keeps nothing */
+    /** @param directory empty for a server without saved state */
     StateRecords(Optional<Path> directory) throws IOException {
         this.directory = directory;
         devices = directory.isEmpty()

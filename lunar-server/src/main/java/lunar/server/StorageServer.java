@@ -16,11 +16,11 @@ import lunar.target.TargetServer;
 
 /**
  * Runs a {@link ServerPlan}: opens its devices, listens on its portals, serves its targets, and registers them at an
- * iSNS server. Another plan may take its place while sessions go on. Closing it ends sessions, makes all that was
- * written stable, and closes the devices. It installs no shutdown hook, and its threads do not keep the JVM alive:
- * close it before the application ends. For any thread.
+ * iSNS server. The plan can be replaced while sessions continue. Closing the server ends sessions, flushes and closes
+ * the devices. It installs no shutdown hook, and its threads do not keep the JVM alive: close it before the application
+ * ends. Thread-safe.
  *
- * <p>Needs a transport ({@code lunar.tcp}) at run time, and the module of each kind of device ({@code lunar.store} for
+ * <p>Needs a transport ({@code lunar.tcp}) at run time, and the module of each type of device ({@code lunar.store} for
  * {@code ram:}, {@code file:} and {@code disk:}).
  */
 public final class StorageServer implements AutoCloseable {
@@ -76,10 +76,10 @@ public final class StorageServer implements AutoCloseable {
     /**
      * Starts a server. Blocks until it listens.
      *
-     * @throws java.net.BindException if a portal's address is in use, or not of this machine
+     * @throws java.net.BindException if a portal's address is in use, or does not belong to this machine
      * @throws IOException if a device cannot be opened; those that were opened are closed
-     * @throws InvalidPlanException if the plan is wrong; one line for a person
-     * @throws IllegalStateException if the plan has no portal, or there is no transport
+     * @throws InvalidPlanException if the plan is invalid; the message is one line
+     * @throws IllegalStateException if the plan has no portal, or no transport is available
      */
     public static StorageServer start(ServerPlan plan, ServerListener listener)
             throws IOException, InvalidPlanException {
@@ -90,13 +90,13 @@ public final class StorageServer implements AutoCloseable {
     }
 
     /**
-     * Puts another plan to work; sessions that it does not concern go on undisturbed. The limit of connections, the
-     * number of loops and the state directory stay as they are until the next start, which the listener is told. Blocks
-     * until new devices are open. After {@link #close} it does nothing, and tells of nothing.
+     * Applies another plan without disturbing unaffected sessions. Changes of the connection limit, the number of loops
+     * and the state directory take effect at the next start, which the listener is told. Blocks until new devices are
+     * open. No effect after {@link #close}.
      *
-     * @return what was served before, and what is now
+     * @return the configuration before and after
      * @throws IOException if a device or a portal cannot be opened; then nothing has changed
-     * @throws InvalidPlanException if the plan is wrong; then nothing has changed
+     * @throws InvalidPlanException if the plan is invalid; then nothing has changed
      */
     public synchronized ServerChange reload(ServerPlan wanted)
             throws IOException, InvalidPlanException {
@@ -119,13 +119,15 @@ public final class StorageServer implements AutoCloseable {
             }
         }
         if (!wanted.state().equals(plan.state())) {
-            listener.warned("another 'state' directory is used from the next start on", null);
+            listener.warned("the change of the 'state' directory takes effect at the next start",
+                    null);
         }
         if (wanted.limits().connections() != plan.limits().connections()) {
-            listener.warned("another limit of 'connections' holds from the next start on", null);
+            listener.warned("the change of the 'connections' limit takes effect at the next start",
+                    null);
         }
         if (!wanted.limits().loops().equals(plan.limits().loops())) {
-            listener.warned("other 'loops' or 'poll' are used from the next start on", null);
+            listener.warned("the change of 'loops' or 'poll' takes effect at the next start", null);
         }
         plan = wanted;
         isns.become(plan.isns());
@@ -172,7 +174,7 @@ public final class StorageServer implements AutoCloseable {
                 each.device().sizeBytes())).toList();
     }
 
-    /** Looks at the sizes of the devices; initiators and the listener are told of those that have changed. */
+    /** Checks the sizes of the devices; reports changes to initiators and the listener. */
     private void lookAtSizes() {
         server.checkCapacities();
         synchronized (this) {
@@ -203,10 +205,10 @@ public final class StorageServer implements AutoCloseable {
     }
 
     /**
-     * Stops the server. Hosts have two seconds to log out; then all that was written is made stable, and every device
-     * is closed. Blocks. A second call does nothing.
+     * Stops the server. Hosts have two seconds to log out; then all devices are flushed and closed. Blocks. A second
+     * call has no effect.
      *
-     * @throws StorageException if a device could not make stable what was written; the first such failure
+     * @throws StorageException if flushing a device failed; the first such failure
      */
     @Override
     public synchronized void close() throws StorageException {
@@ -216,7 +218,7 @@ public final class StorageServer implements AutoCloseable {
         closed = true;
         try (devices) {
             watch.shutdown();
-            isns.close(); // no initiator shall look for them here any more
+            isns.close(); // no initiator shall look for them here any longer
             server.shutDown(GRACE);
         } finally {
             terminated.countDown();

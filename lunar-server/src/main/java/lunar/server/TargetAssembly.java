@@ -19,7 +19,7 @@ import lunar.scsi.target.block.DiskSpec;
 import lunar.target.InitiatorSpec;
 import lunar.target.TargetSpec;
 
-/** Makes of planned targets what a server takes: opens their devices, and reads the secrets of their users. */
+/** Converts the targets of a plan to target specs: opens their devices, and reads the secrets of their users. */
 final class TargetAssembly {
     /** A LUN and its device. */
     record Placed(String iqn, int lun, String uri, BlockDevice device) {}
@@ -72,8 +72,8 @@ final class TargetAssembly {
         ServerPlan.Lun first = described.putIfAbsent(open.device(), lun);
         if (first != null && !first.equals(lun)) {
             throw new InvalidPlanException(
-                    open.name() + " is one unit at several LUNs, and must be described"
-                            + " the same way at each: LUN " + number + " of " + iqn + " differs");
+                    open.name() + " is one unit at several LUNs, and must be configured"
+                            + " identically at each: LUN " + number + " of " + iqn + " differs");
         }
         placed.add(new Placed(iqn, number, lun.uri(), open.device()));
         return new DiskSpec(open.device(), lun.removable(), lun.rotational(), lun.readOnly(),
@@ -97,8 +97,8 @@ final class TargetAssembly {
         if (chap.isEmpty()) {
             if (mutual.isPresent()) {
                 throw new InvalidPlanException(
-                        whose + " has mutual-chap without chap: the initiator proves"
-                                + " itself first; add chap");
+                        whose + " has mutual-chap without chap: mutual CHAP"
+                                + " authenticates both ends; add chap");
             }
             return Optional.empty();
         }
@@ -114,7 +114,7 @@ final class TargetAssembly {
             if (own.get().secret().equals(user.secret())) {
                 throw new InvalidPlanException("chap and mutual-chap of " + whose
                         + " have the same secret,"
-                        + " which RFC 7143 forbids; write another one into one of the files");
+                        + " which RFC 7143 forbids; change one of them");
             }
         }
         requireAvailable(whose, algorithms);
@@ -125,19 +125,19 @@ final class TargetAssembly {
             throws InvalidPlanException {
         if (algorithms.stream().noneMatch(ChapAlgorithm::isAvailable)) {
             throw new InvalidPlanException(
-                    whose + " accepts only CHAP algorithms that this Java is without: "
+                    whose + " accepts only CHAP algorithms that this Java does not provide: "
                             + String.join(", ",
                                     algorithms.stream().map(ChapAlgorithm::text).toList())
-                            + "; name others in chap-algorithms");
+                            + "; specify others in chap-algorithms");
         }
     }
 
     /**
-     * Returns the CHAP policy of discovery, once all targets have been made.
+     * Returns the CHAP policy of discovery, after all targets have been converted.
      *
-     * @param own {@code USER:@FILE}, if it has one of its own
-     * @param exposed whether discovery without a secret of its own asks for that of a user of some target; where no
-     *        target asks for a secret, it asks for none
+     * @param own {@code USER:@FILE}, credentials of discovery, if configured
+     * @param exposed whether discovery without its own secret requires that of a user of some target; if no target
+     *        requires a secret, discovery does not either
      */
     Optional<ChapPolicy> discoveryChap(Optional<String> own, List<ChapAlgorithm> algorithms,
             boolean exposed) throws InvalidPlanException {
@@ -150,8 +150,8 @@ final class TargetAssembly {
         if (!twoSecrets.isEmpty()) {
             throw new InvalidPlanException(
                     "CHAP user " + twoSecrets.first() + " has several secrets, and"
-                            + " discovery cannot tell whose it is; give users different names, or"
-                            + " discovery a secret of its own with discovery-chap");
+                            + " discovery cannot tell which one applies; use different user names, or"
+                            + " a separate secret for discovery with discovery-chap");
         }
         requireAvailable("discovery", algorithms);
         var enough = new LinkedHashMap<>(users); // short ones are of targets on the loopback

@@ -11,9 +11,9 @@
  * }
  * }</pre>
  *
- * <p>A {@link lunar.server.ServerPlan} says what to serve, a {@link lunar.server.StorageServer} does it, and
- * {@link lunar.server.StorageServer#reload} puts another plan to work while sessions go on. The server owns its threads
- * and the devices that it opens.
+ * <p>A {@link lunar.server.ServerPlan} describes what to serve, a {@link lunar.server.StorageServer} serves it, and
+ * {@link lunar.server.StorageServer#reload} applies another plan without disturbing sessions. The server owns its
+ * threads and the devices that it opens.
  */
 @NullMarked
 package lunar.server;

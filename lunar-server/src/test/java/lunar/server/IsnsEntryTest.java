@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an iSNS server is told of a server's targets and portals. */
+/** Tests registration of a server's targets and portals at an iSNS server. */
 @Timeout(60)
 class IsnsEntryTest {
     private static final InetAddress LOOPBACK = ip("127.0.0.1");
@@ -65,7 +65,7 @@ class IsnsEntryTest {
     }
 
     @Test
-    void shouldTellOfThePortalsThatOtherMachinesReach() throws Exception {
+    void shouldReportThePortalsThatOtherMachinesReach() throws Exception {
         InetAddress reached = ip("192.0.2.1");
         try (var server = TargetServer.builder().portal(portal("0.0.0.0", 1))
                 .portal(portal("127.0.0.1", 2).withAdvertised(
@@ -83,7 +83,7 @@ class IsnsEntryTest {
     }
 
     @Test
-    void shouldTellANameServerOfThisMachineOfPortalsThatOnlyThisMachineReaches()
+    void shouldRegisterLoopbackPortalsAtALocalNameServer()
             throws Exception {
         try (var server = TargetServer.builder().portal(portal("127.0.0.1", 1))
                 .portal(portal("127.0.0.1", 2)).target(target("a", 1)).target(target("b", 1, 2))
@@ -96,7 +96,7 @@ class IsnsEntryTest {
     }
 
     @Test
-    void shouldTellTheSameEntityAndWhateverTargetsThereAre() throws Exception {
+    void shouldRegisterTheSameEntityAndCurrentTargets() throws Exception {
         try (var server = TargetServer.builder().portal(portal("127.0.0.1", 1))
                 .target(target("a")).start()) {
             var entry = new IsnsEntry(server);

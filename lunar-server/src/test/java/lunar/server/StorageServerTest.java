@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A server in an application: started from a plan, used over the wire, changed, and closed. */
+/** Tests an embedded server: started from a plan, used over the wire, reconfigured, and closed. */
 @Timeout(60)
 class StorageServerTest {
     private static final String IQN = "iqn.2026-11.org.lunar:embedded";
@@ -79,7 +79,7 @@ class StorageServerTest {
     }
 
     @Test
-    void shouldChangeNothingWhereAPlanCannotBePutToWork(@TempDir Path folder) throws Exception {
+    void shouldChangeNothingIfAPlanCannotBeApplied(@TempDir Path folder) throws Exception {
         try (StorageServer server = StorageServer.start(plan("ram:1MiB"))) {
             assertThatThrownBy(() -> server.reload(plan("ram:1MiB", "file:" + folder + "/none")))
                     .isInstanceOf(InvalidPlanException.class)
@@ -90,7 +90,7 @@ class StorageServerTest {
             assertThatThrownBy(() -> server.reload(
                     plan().withTargets(List.of(ServerPlan.Target.of(IQN, same)))))
                     .isInstanceOf(InvalidPlanException.class)
-                    .hasMessageContaining("must be described the same way");
+                    .hasMessageContaining("must be configured identically");
             assertThat(server.units()).hasSize(1);
             try (BlockDevice disk = Devices.open(uri(server, 0))) {
                 disk.write(0, block(1));
@@ -99,7 +99,7 @@ class StorageServerTest {
     }
 
     @Test
-    void shouldRefuseTargetsThatOtherMachinesCouldReachWithoutASecret() {
+    void shouldRejectTargetsThatOtherMachinesCouldReachWithoutASecret() {
         ServerPlan open = ServerPlan.of(List.of(ServerPlan.Listen.on("0.0.0.0", 0)),
                 List.of(ServerPlan.Target.of(IQN, List.of("ram:1MiB"))));
         assertThatThrownBy(() -> StorageServer.start(open))
@@ -108,7 +108,7 @@ class StorageServerTest {
     }
 
     @Test
-    void shouldTellOfAWrongPlanInOneLine() {
+    void shouldReportAWrongPlanInOneLine() {
         for (ServerPlan wrong : List.of(
                 plan().withTargets(List.of(ServerPlan.Target.of("no name", List.of("ram:1MiB")))),
                 plan("ram:much"), plan("ram:1MiB").withTargets(List.of(
@@ -128,7 +128,7 @@ class StorageServerTest {
     }
 
     @Test
-    void shouldGoOnThoughItsListenerThrows(@TempDir Path folder) throws Exception {
+    void shouldContinueThoughItsListenerThrows(@TempDir Path folder) throws Exception {
         String file = "file:" + folder + "/disk?size=1MiB";
         try (StorageServer server = StorageServer.start(plan(file), new ServerListener() {
             @Override
@@ -142,7 +142,7 @@ class StorageServerTest {
     }
 
     @Test
-    void shouldSayThatAPortalIsInUse() throws Exception {
+    void shouldReportThatAPortalIsInUse() throws Exception {
         try (StorageServer server = StorageServer.start(plan("ram:1MiB"))) {
             int port = server.portals().getFirst().getPort();
             assertThatThrownBy(() -> StorageServer.start(
@@ -152,7 +152,7 @@ class StorageServerTest {
     }
 
     @Test
-    void shouldEndThoseThatAwaitItsTermination() throws Exception {
+    void shouldEndThreadsThatAwaitItsTermination() throws Exception {
         StorageServer server = StorageServer.start(plan("ram:1MiB"));
         var ended = new AtomicInteger();
         Thread waiting = Thread.ofVirtual().start(() -> {

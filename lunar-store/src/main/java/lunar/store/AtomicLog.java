@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.zip.CRC32C;
 
 /**
- * A redo log of one entry: what an atomic write is about to write, and where. Its header tells by checksums whether all
- * of it is there, so header and data need one sync together.
+ * A redo log with a single entry: the data and position of an atomic write. Checksums in its header show whether it is
+ * complete, so header and data need only one sync.
  *
  * <pre>
  *    0  magic "LUNARATM"             24  offset in the image, bytes
@@ -19,7 +19,7 @@ import java.util.zip.CRC32C;
  *   16  identity of the image        4096  data
  * </pre>
  *
- * Big-endian. Not for several threads.
+ * Big-endian. Not thread-safe.
  */
 final class AtomicLog {
     static final int HEADER_BYTES = 4096;
@@ -48,13 +48,13 @@ final class AtomicLog {
     private final StableBytes bytes;
     private final long image;
 
-    /** @param image tells the image from another one that takes its name */
+    /** @param image identifies the image, as opposed to another one with its name */
     AtomicLog(StableBytes bytes, long image) {
         this.bytes = bytes;
         this.image = image;
     }
 
-    /** Records a write; stable when the call returns. What was there must have been cleared. */
+    /** Records a write; stable when the method returns. The log must have been cleared before. */
     void record(long offsetBytes, MemorySegment data) throws IOException {
         MemorySegment header = MemorySegment.ofArray(new byte[HEADER_BYTES]);
         header.set(LONG, 0, MAGIC);
@@ -69,7 +69,7 @@ final class AtomicLog {
         bytes.sync();
     }
 
-    /** Forgets what is recorded; for good when the call returns. */
+    /** Clears the log; stable when the method returns. */
     void clear() throws IOException {
         bytes.write(0, MemorySegment.ofArray(new byte[HEADER_BYTES]));
         bytes.sync();

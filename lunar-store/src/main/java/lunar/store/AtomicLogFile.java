@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file of an {@link AtomicLog}, {@code disk.img.lunar-atomic} beside the image: made at the first atomic write, and
- * removed when the device is closed in order. Not for several threads.
+ * The file of an {@link AtomicLog}, {@code disk.img.lunar-atomic} in the directory of the image: created at the first
+ * atomic write, and removed when the device is closed in order. Not thread-safe.
  */
 final class AtomicLogFile implements StableBytes, AutoCloseable {
     /** Appended to the name of the image. */
@@ -47,7 +47,7 @@ final class AtomicLogFile implements StableBytes, AutoCloseable {
         var opened = new RandomAccessFile(path.toFile(), "rw");
         boolean made = false;
         try {
-            if (fresh) { // all of its room, so that no write fails for want of it, and its name
+            if (fresh) { // allocate all of its space, so that no write fails for lack of it, and sync its name
                 opened.write(new byte[AtomicLog.HEADER_BYTES + AtomicLog.MAX_DATA_BYTES]);
                 opened.getFD().sync();
                 syncFolder();
@@ -101,7 +101,7 @@ final class AtomicLogFile implements StableBytes, AutoCloseable {
     @Override
     public void sync() throws IOException { file().getFD().sync(); }
 
-    /** Removes it: there is another image now, or nothing is in it. */
+    /** Removes the log, which is empty or belongs to another image. */
     void remove() throws IOException {
         Files.deleteIfExists(path);
     }

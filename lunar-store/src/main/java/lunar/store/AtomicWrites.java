@@ -6,16 +6,15 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes an image so that a crash or a loss of power leaves all of a write or nothing. The data go to a redo log first
- * and are made stable there, then to their place, which is made stable too, and then the log is cleared, for good
- * before anything else is written: an entry that is found later would undo what came after it. A crash before the log
- * has all leaves the old data; one after it leaves the new ones, once {@link #recover} has written them again.
+ * Writes an image atomically with respect to crashes and loss of power. The data is first written to a redo log and
+ * synced, then written to its place and synced, and then the log is cleared and synced before anything else is written,
+ * because replaying a stale entry would overwrite later writes. A crash before the log is complete leaves the old data;
+ * a later one leaves the new data after {@link #recover} has replayed the log.
  *
- * <p>A write that fails in the middle, or whose sync fails, is rolled back. Where the log cannot be cleared, or the old
- * data not be restored, the image is {@link #isBroken}: nothing may read or change it until {@link #recover} has
- * succeeded.
+ * <p>A write that fails half-way, or whose sync fails, is rolled back. If the log cannot be cleared, or the old data
+ * cannot be restored, the image {@link #isBroken}: it must not be read or changed until {@link #recover} has succeeded.
  *
- * <p>The caller of each method is alone with the image, except that any thread may call {@link #isBroken}.
+ * <p>The caller of each method has exclusive access to the image, except that any thread may call {@link #isBroken}.
  */
 final class AtomicWrites {
     private final StableBytes image;
@@ -79,7 +78,7 @@ final class AtomicWrites {
         }
     }
 
-    /** Completes a write that is in the log, if there is one, and returns whether there was. */
+    /** Completes a write in the log, if any, and returns whether there was one. */
     boolean recover() throws IOException {
         AtomicLog.Entry entry = log.pending().orElse(null);
         if (entry != null) {

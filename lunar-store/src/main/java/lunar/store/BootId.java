@@ -7,8 +7,7 @@ import java.nio.file.Path;
 import java.util.UUID;
 
 /**
- * Identifies the running system from boot to boot: what the page cache holds survives processes and is lost with the
- * system.
+ * Identifies the current boot of the system: the page cache survives processes and is lost at reboot.
  */
 final class BootId {
     private static final Path LINUX = Path.of("/proc/sys/kernel/random/boot_id");

@@ -11,11 +11,11 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Locks a whole file on behalf of an open file description (fcntl(2), F_OFD_SETLK). A POSIX lock is the process's and
- * is lost when the process closes any descriptor of the file; this one is lost only with the last reference to the
- * description. The kernel holds such a reference for each request of an io_uring that uses the descriptor, so nothing
- * else gets the lock while one is being executed, even after the process has been killed. The two kinds conflict with
- * each other, so processes that use either keep each other out.
+ * Locks a whole file on behalf of an open file description (fcntl(2), F_OFD_SETLK). A POSIX lock belongs to the process
+ * and is lost when the process closes any descriptor of the file; this lock is released only with the last reference to
+ * the description. The kernel holds such a reference for each request of an io_uring that uses the descriptor, so no
+ * other process gets the lock while one is being executed, even after the process has been killed. Both kinds of lock
+ * conflict with each other, so processes that use either exclude each other.
  */
 final class DescriptionLock {
     /** The result of an attempt. */
@@ -51,7 +51,7 @@ final class DescriptionLock {
         };
     }
 
-    /** Gives the lock up at once; nothing uses the description any more. */
+    /** Releases the lock immediately; nothing uses the description any longer. */
     static void release(LinuxFile file) throws IOException {
         int errno = set(file, F_UNLCK);
         if (errno != 0) {

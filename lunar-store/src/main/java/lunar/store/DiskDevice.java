@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Opens a whole disk or a partition, {@code disk:/dev/sdb}, as a {@link FileDevice} on its block special file. Block
- * sizes, write protection and what the disk can do come from Linux's {@code /sys/class/block}. A disk that is mounted
- * or part of something is refused. Its identity is made from what is unique to it ({@link DiskName}).
+ * sizes, write protection and capabilities are read from Linux's {@code /sys/class/block}. A disk that is mounted or
+ * part of another device is rejected. Its identity is derived from its unique name ({@link DiskName}).
  */
 public final class DiskDevice {
     private static final int TYPE_MASK = 0xf000;
@@ -27,9 +27,9 @@ public final class DiskDevice {
     /**
      * Opens a disk. Its block size is its own; the option is ignored.
      *
-     * @throws IllegalArgumentException when this is no disk, with one line for a person
-     * @throws BusyException when it is in use
-     * @throws WriteProtectedException when it may only be read but is opened for writing
+     * @throws IllegalArgumentException if this is no disk, with one line for a person
+     * @throws BusyException if it is in use
+     * @throws WriteProtectedException if it may only be read but is opened for writing
      */
     public static FileDevice open(Path path, FileOptions options) throws StorageException {
         return open(path, options, DeviceRecords.NONE);
@@ -38,9 +38,9 @@ public final class DiskDevice {
     /**
      * Like {@link #open(Path, FileOptions)}, but with records of the disks that were opened before.
      *
-     * @throws IllegalArgumentException when this is no disk, with one line for a person
-     * @throws BusyException when it is in use
-     * @throws WriteProtectedException when it may only be read but is opened for writing
+     * @throws IllegalArgumentException if this is no disk, with one line for a person
+     * @throws BusyException if it is in use
+     * @throws WriteProtectedException if it may only be read but is opened for writing
      */
     public static FileDevice open(Path path, FileOptions options, DeviceRecords records)
             throws StorageException {
@@ -76,7 +76,7 @@ public final class DiskDevice {
         try {
             mode = (int) Files.getAttribute(path, "unix:mode");
         } catch (NoSuchFileException e) {
-            throw new IllegalArgumentException("there is no disk " + path, e);
+            throw new IllegalArgumentException("no such disk: " + path, e);
         } catch (UnsupportedOperationException e) {
             throw new IllegalArgumentException("disk: is for Linux; use file: here", e);
         }
@@ -88,8 +88,8 @@ public final class DiskDevice {
     }
 
     /**
-     * Claims the disk, which keeps out any other claim of exclusive use, such as mount's; null where that is not
-     * possible, and for a reader, which disturbs nothing.
+     * Opens the disk exclusively, which prevents other exclusive use such as a mount; returns null if that is not
+     * possible, or for read-only use.
      */
     private static @Nullable LinuxFile claim(Path real, FileOptions options) throws IOException {
         if (options.readOnly()) {
@@ -121,7 +121,8 @@ public final class DiskDevice {
         int blockSize = (int) attribute(queue, "logical_block_size", 512);
         if (blockSize != 512 && blockSize != 4096) {
             throw new IllegalArgumentException(
-                    path + " has blocks of " + blockSize + " bytes; 512 and 4096 are possible");
+                    path + " has blocks of " + blockSize
+                            + " bytes; only 512 and 4096 are supported");
         }
         long sizeBytes = handle.sizeBytes();
         if (sizeBytes < blockSize) {

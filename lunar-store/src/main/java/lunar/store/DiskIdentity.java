@@ -7,13 +7,12 @@ import java.util.UUID;
 import lunar.block.Identity;
 
 /**
- * Finds which disk a disk is (docs/adr/009-identity-of-a-disk.md): the same one whatever name the kernel gives it at
- * boot. A UUID follows from its unique name; records keep one that the operator has given it, or that it had with an
- * earlier version.
+ * Determines the identity of a disk (docs/adr/009-identity-of-a-disk.md), independent of the name that the kernel gives
+ * it at boot. The UUID is derived from its unique name; records keep one set by the operator or by an earlier version.
  *
- * @param name what tells the disk from others
- * @param real where it is
- * @param records of its path
+ * @param name unique name of the disk
+ * @param real its resolved path
+ * @param records records about its path
  */
 record DiskIdentity(DiskName name, Path real, FileOptions options, PathRecords records) {
     private static final System.Logger LOG = System.getLogger("lunar.store");
@@ -39,8 +38,8 @@ record DiskIdentity(DiskName name, Path real, FileOptions options, PathRecords r
             known = records.inherited(legacy, name.text());
         }
         if (known.isEmpty() && !name.isUnique()) {
-            LOG.log(System.Logger.Level.WARNING, "{0} has no serial number or other name of its"
-                    + " own: hosts know it by its place in this machine; give it one, or open it"
+            LOG.log(System.Logger.Level.WARNING, "{0} has no serial number or other unique"
+                    + " name: its identity depends on its position in this machine; set a serial number, or open it"
                     + " with ?identity={1}", real, own);
         }
         UUID uuid = known.orElse(own);

@@ -6,12 +6,12 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Identifies a disk or a partition, from Linux's {@code /sys/class/block} and udev's database: a
- * world-wide name, the UUID of a device-mapper or md device, a partition's UUID on its disk. Device names are no part
- * of it, since they change at boot.
+ * Identifies a disk or a partition, from Linux's {@code /sys/class/block} and udev's database: a world-wide name, the
+ * UUID of a device-mapper or md device, a partition's UUID on its disk. Device names are not used, because they change
+ * at boot.
  *
  * @param text the name
- * @param isUnique false where the disk has no name of its own, and this is its place in the machine
+ * @param isUnique false if the disk has no unique name, and this is its position in the machine
  */
 record DiskName(String text, boolean isUnique) {
     private static final Path UDEV = Path.of("/run/udev/data");
@@ -59,7 +59,7 @@ record DiskName(String text, boolean isUnique) {
         return attribute(system, "device/wwid") // SCSI
                 .or(() -> attribute(system, "wwid")) // NVMe
                 .or(() -> attribute(system, "device/cid").map(cid -> "mmc " + cid))
-                // The serial number of a virtual disk is what its machine's owner made it.
+                // The serial number of a virtual disk is arbitrary.
                 .or(() -> attribute(system, "serial").map(one -> machine + " virtio " + one));
     }
 
@@ -109,7 +109,7 @@ record DiskName(String text, boolean isUnique) {
                 .filter(value -> !value.isEmpty()).findFirst();
     }
 
-    /** An attribute of a disk; empty where it is missing, empty, or answered with an error. */
+    /** An attribute of a disk; empty if it is missing, empty, or answered with an error. */
     static Optional<String> attribute(Path folder, String name) {
         try {
             Path file = folder.resolve(name);

@@ -7,26 +7,26 @@ import lunar.block.LostWritesException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a file's completed writes stable, and remembers when that has failed. The kernel marks pages clean that it
- * could not write and reports the error once: a second fdatasync(2) succeeds though the data are on no disk (what
- * PostgreSQL met in 2018). So after the first failure every {@link #force} fails, for every caller and also after a
- * restart, until an operator has accepted the loss by removing the {@link LostWritesMarker}. The sync itself goes on
- * being called, for the data that can still be stored.
+ * Makes a file's completed writes stable, and remembers failures. The kernel marks pages clean that it could not write
+ * and reports the error only once: a second fdatasync(2) succeeds although the data is not on the disk (PostgreSQL's
+ * "fsyncgate" of 2018). Therefore, after the first failure every {@link #force} fails, for every caller and also after
+ * a restart, until an operator has accepted the loss by removing the {@link LostWritesMarker}. The sync itself is still
+ * called, for data that can be stored.
  *
- * <p>Callers share syncs: one runs at a time, and a caller that comes while it runs waits for the next. So none returns
- * while another one's sync, which may be the one that gets the error, is still under way. For any thread.
+ * <p>Callers share syncs: one runs at a time, and a caller that arrives while it runs waits for the next one. Therefore
+ * no caller returns while another sync, which may get the error, is in progress. Thread-safe.
  */
 final class Durability implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(Durability.class.getName());
 
     private final DataSync data;
     private final String uri;
-    /** Null where there is no place for one, as beside a disk. */
+    /** Null if it cannot be stored, for example for a disk. */
     private final @Nullable LostWritesMarker marker;
     private final Runnable dropCache;
 
     private final Object lock = new Object();
-    /** Rounds of sync that have begun and ended, and whether one is under way; guarded by the lock. */
+    /** Rounds of sync that have begun and ended, and whether one is in progress; guarded by the lock. */
     private long begun;
     private long ended;
     private boolean running;
@@ -37,12 +37,12 @@ final class Durability implements AutoCloseable {
     /** Null while nothing is lost. Changed under this object's monitor. */
     private volatile @Nullable Loss loss;
 
-    /** Failures since this was made, whether or not another one was known; changed under this object's monitor. */
+    /** Number of failures since creation, including repeated ones; modified under this object's monitor. */
     private volatile long losses;
 
-    /** A failure that was told; each is another one, whatever it says. */
+    /** A reported failure; compared by identity. */
     private static final class Loss {
-        /** Says what happened and what to do, in one line. */
+        /** Describes the failure and the remedy in one line. */
         private final String message;
         /** Whether the marker has been written, so that its absence is the operator's word. */
         private final boolean marked;
@@ -56,9 +56,9 @@ final class Durability implements AutoCloseable {
     }
 
     /**
-     * @param data closed with this
-     * @param uri what an operator calls the device
-     * @param dropCache makes the page cache forget what it has, so that reads tell what is stored
+     * @param data closed together with this object
+     * @param uri URI by which an operator knows the device
+     * @param dropCache drops the page cache, so that reads return the stored data
      */
     Durability(DataSync data, String uri, @Nullable LostWritesMarker marker, Runnable dropCache) {
         this.data = data;
@@ -79,9 +79,10 @@ final class Durability implements AutoCloseable {
     }
 
     /**
-     * Makes every write stable that was completed before the call.
+     * Makes all writes stable that completed before the call.
      *
-     * @throws LostWritesException when that cannot be said of all acknowledged writes, now or since an earlier failure
+     * @throws LostWritesException if that is not certain for all acknowledged writes, because of this or an earlier
+     *        failure
      */
     void force() throws LostWritesException {
         Throwable _ = syncInTurn();
@@ -91,7 +92,7 @@ final class Durability implements AutoCloseable {
     /**
      * Makes every write stable that was completed before the call, whether or not others were lost earlier.
      *
-     * @throws LostWritesException when it has failed now
+     * @throws LostWritesException if it has failed now
      */
     void sync() throws LostWritesException {
         Throwable failure = syncInTurn();
@@ -131,9 +132,9 @@ final class Durability implements AutoCloseable {
     }
 
     /**
-     * Takes part in the first round that begins after this call, or runs it. An interrupt waits.
+     * Joins the first round that begins after this call, or runs it. Interrupts are deferred.
      *
-     * @return how a round since the call has failed; null where none has
+     * @return failure of a round since the call; null if none has failed
      */
     private @Nullable Throwable syncInTurn() {
         boolean interrupted = false;
@@ -198,9 +199,9 @@ final class Durability implements AutoCloseable {
         if (loss != null && !isAccepted(loss)) {
             return; // the first failure is the one to tell of
         }
-        String what = "writing back failed at " + Instant.now().truncatedTo(ChronoUnit.SECONDS)
+        String what = "writeback failed at " + Instant.now().truncatedTo(ChronoUnit.SECONDS)
                 + ": " + reason;
-        // Told before the marker is written, which may take long on a disk that fails.
+        // Log before the marker is written, which may take long on a failing disk.
         loss = new Loss(message(what, false), false, cause);
         boolean marked = false;
         String unmarked = "";
@@ -210,7 +211,8 @@ final class Durability implements AutoCloseable {
                 marker.write(what);
                 marked = true;
             } catch (IOException e) {
-                unmarked = " (" + marker + " cannot be written, so a restart forgets the loss: "
+                unmarked = " (" + marker
+                        + " cannot be written, so the loss is not remembered after a restart: "
                         + e + ")";
             } finally {
                 if (interrupted) {
@@ -230,7 +232,7 @@ final class Durability implements AutoCloseable {
         dropCache.run();
         loss = null;
         LOG.log(System.Logger.Level.WARNING,
-                "{0}: the loss of acknowledged writes has been accepted; flushes succeed again",
+                "{0}: the loss of acknowledged writes was accepted; flushes succeed again",
                 uri);
     }
 

@@ -5,7 +5,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
-/** Error numbers of Linux, which are the same on every processor that is supported. */
+/** Error numbers of Linux, identical on all supported processors. */
 final class Errno {
     static final int EPERM = 1;
     static final int EINTR = 4;
@@ -48,10 +48,10 @@ final class Errno {
     }
 
     /**
-     * Whether a write with RWF_DSYNC that ended so may have reached the disk and failed in making it stable. Where it
-     * was refused before, or found no room, nothing else is in doubt; what is unknown counts as a failure.
+     * Whether a write with RWF_DSYNC that ended with this error may have failed while syncing. If it was rejected
+     * earlier, or there was no space, other writes are not affected; an unknown error counts as a sync failure.
      *
-     * @param errno 0 or less for a write that was short
+     * @param errno 0 or less for a short write
      */
     static boolean mayHaveLostWrites(int errno) {
         return switch (errno) {

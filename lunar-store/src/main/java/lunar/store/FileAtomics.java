@@ -10,9 +10,9 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Atomic writes of a file that is a device: {@link AtomicWrites} with a log beside the file. Each keeps all other
- * requests out from its first change of the file until the log is clear, for a later write must not meet a log that
- * could undo it. If one fails half-way and cannot be rolled back, all are kept out until it is mended.
+ * Atomic writes to the file of a device: {@link AtomicWrites} with a log next to the file. Each blocks all other
+ * requests from its first change of the file until the log is cleared, so that replaying the log cannot overwrite a
+ * later write. If one fails half-way and cannot be rolled back, all requests are blocked until it is completed.
  */
 final class FileAtomics implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(FileAtomics.class.getName());
@@ -51,17 +51,17 @@ final class FileAtomics implements AutoCloseable {
     /**
      * Completes an atomic write that a crash has interrupted, before the file is used.
      *
-     * @param file descriptor of the file; null where the calls are not available
-     * @param durability null where the file is not written
-     * @return null where no write can be atomic: without a place for the log, and with sendfile, which sends what is
-     *         being written
-     * @throws IllegalArgumentException when the file must not be used as it is, with one line for a person
+     * @param file descriptor of the file; null if the calls are not available
+     * @param durability null if the file is read-only
+     * @return null if atomic writes are not supported: without a location for the log, and with sendfile, which sends
+     *        data while it is being written
+     * @throws IllegalArgumentException if the file must not be used in this state, with a message of one line
      */
     static @Nullable FileAtomics open(String name, Path real, @Nullable LinuxFile file,
             FileOptions options, FileBlocks blocks, @Nullable Durability durability)
             throws IOException {
         long image = image(FileBirth.of(real, file));
-        try (var left = AtomicLogFile.of(real)) { // another one for each use, since it is made when needed
+        try (var left = AtomicLogFile.of(real)) { // a separate one for each use, because it is created on demand
             if (left.exists()) {
                 AtomicLog.Entry entry = new AtomicLog(left, image).pending().orElse(null);
                 if (entry != null) {
@@ -88,12 +88,12 @@ final class FileAtomics implements AutoCloseable {
         if (entry.image() != image
                 || entry.offsetBytes() + entry.data().byteSize() > sizeBytes) {
             throw new IllegalArgumentException(log.path()
-                    + " has an interrupted write of another file of this name; remove it if "
+                    + " contains an interrupted write of another file of this name; remove it if "
                     + name + " was restored or copied");
         }
         if (readOnly) {
             throw new IllegalArgumentException(name
-                    + " has an interrupted atomic write; open it once without read-only=true");
+                    + " contains an interrupted atomic write; open the file once without read-only=true");
         }
     }
 
@@ -103,7 +103,7 @@ final class FileAtomics implements AutoCloseable {
     }
 
     /** Writes all or nothing; stable when the call returns. */
-    void write(AloneLock alone, long offsetBytes, MemorySegment data) throws IOException {
+    void write(RequestLock alone, long offsetBytes, MemorySegment data) throws IOException {
         blocks.reserve(offsetBytes, data.byteSize());
         durability.force(); // what is dirty already, so that the others do not wait for it
         long stamp = alone.writeLock();
@@ -121,7 +121,7 @@ final class FileAtomics implements AutoCloseable {
     }
 
     /** Completes an atomic write that has failed half-way. */
-    void mend(AloneLock alone) throws StorageException {
+    void mend(RequestLock alone) throws StorageException {
         long stamp = alone.writeLock();
         try {
             blocks.requireHeld();

@@ -9,11 +9,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a file from its copies: the number of its inode and the time at which that was made, which no program can
- * set. Renaming a file keeps both. The number of the file system is no part of it, for that changes at boot.
+ * Distinguishes a file from its copies: by its inode number and the inode's birth time, which programs cannot set. Both
+ * survive renaming. The device number is not part of it, because it changes at boot.
  *
  * @param inode number of the inode
- * @param born seconds and nanoseconds since 1970, or empty where the file system does not tell
+ * @param born seconds and nanoseconds since 1970, or empty if the file system does not report it
  */
 record FileBirth(String inode, String born) {
     private static final Pattern FORM = Pattern.compile("(\\d{1,20})/(\\d{1,20}\\.\\d{1,10})?");
@@ -21,7 +21,7 @@ record FileBirth(String inode, String born) {
     /**
      * Looks at a file.
      *
-     * @param file descriptor of it; null where the calls are not available
+     * @param file descriptor of it; null if the calls are not available
      */
     static FileBirth of(Path real, @Nullable LinuxFile file) throws IOException {
         Optional<FileBirth> told = file == null ? Optional.empty() : file.birth();
@@ -33,7 +33,7 @@ record FileBirth(String inode, String born) {
         return new FileBirth(Long.toUnsignedString(inode), "");
     }
 
-    /** Reads what {@link #toString} has written; empty where it is something else. */
+    /** Parses the output of {@link #toString}; empty if it is invalid. */
     static Optional<FileBirth> parse(String text) {
         Matcher matcher = FORM.matcher(text);
         return matcher.matches()

@@ -18,9 +18,9 @@ import lunar.block.Geometry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a file or disk, reached in the way its options say. With {@code O_DIRECT} place, length and memory of a
- * transfer must be aligned: what is not goes through aligned buffers that are kept, and a write of parts of
- * aligned units reads these first, for which the caller is alone.
+ * Access to the bytes of a file or disk by the method of its options. With {@code O_DIRECT}, position, length and
+ * memory of a transfer must be aligned: unaligned transfers use cached aligned buffers, and a write of partial units
+ * first reads them, which requires that the caller has exclusive access.
  */
 final class FileBlocks implements AutoCloseable {
     /** Longest run of zeroes that is written where holes cannot be punched. */
@@ -64,7 +64,7 @@ final class FileBlocks implements AutoCloseable {
     @Nullable
     LinuxFile own() { return file.own(); }
 
-    /** @throws DeviceGoneException once the file must not be used any more */
+    /** @throws DeviceGoneException once the file must not be used any longer */
     void requireHeld() throws DeviceGoneException {
         file.requireHeld();
     }
@@ -84,7 +84,7 @@ final class FileBlocks implements AutoCloseable {
         return Set.copyOf(capabilities);
     }
 
-    /** Labels of the file; empty where they cannot be reached, or its file system has none. */
+    /** Labels of the file; empty if they cannot be reached, or its file system has none. */
     Optional<DeviceLabels> labels() {
         return puncher == null
                 ? Optional.empty()
@@ -97,7 +97,7 @@ final class FileBlocks implements AutoCloseable {
         return file.sizeBytes();
     }
 
-    /** Makes a file longer; what is new is a hole but for its last aligned unit. */
+    /** Extends a file; the new part is a hole except for its last aligned unit. */
     void extend(long toBytes) throws IOException {
         write(toBytes - alignmentBytes, ZEROES.asSlice(0, alignmentBytes));
     }
@@ -177,7 +177,7 @@ final class FileBlocks implements AutoCloseable {
         }
     }
 
-    /** Takes room for a range, where the file system can, so that a write of it does not fail half-way. */
+    /** Allocates space for a range, if the file system supports that, so that a write of it does not fail half-way. */
     void reserve(long offsetBytes, long countBytes) throws IOException {
         if (puncher != null) {
             boolean _ = puncher.file().allocate(LinuxFile.RESERVE, offsetBytes, countBytes);
@@ -196,12 +196,12 @@ final class FileBlocks implements AutoCloseable {
         }
     }
 
-    /** The run of blocks from this one on that are all in a hole or all not; empty where that is unknown. */
+    /** The run of blocks from this one on that are all in a hole or all not; empty if that is unknown. */
     Optional<Extent> extent(long lba, Geometry geometry) throws IOException {
         return puncher == null ? Optional.empty() : puncher.extent(lba, geometry);
     }
 
-    /** Bytes that the file takes in its file system; empty where that is unknown. */
+    /** Bytes that the file takes in its file system; empty if that is unknown. */
     OptionalLong allocatedBytes() {
         return puncher == null ? OptionalLong.empty() : puncher.file().allocatedBytes();
     }
@@ -216,7 +216,7 @@ final class FileBlocks implements AutoCloseable {
         if (buffer.isNative()) {
             return isAligned(offsetBytes | buffer.address(), buffer.byteSize());
         }
-        // A read-only heap segment does not tell what it stands on, and only byte arrays become ByteBuffers.
+        // A read-only heap segment does not expose its array, and only byte arrays can be wrapped as ByteBuffers.
         return alignmentBytes == 1 && buffer.heapBase().orElse(null) instanceof byte[];
     }
 

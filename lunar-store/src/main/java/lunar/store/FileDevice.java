@@ -36,17 +36,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Blocks in a file, {@code file:disk.img?size=1GiB}, or on a whole disk, {@code disk:/dev/sdb}. The file is locked
- * against other processes. Its size is looked at again by {@link #refresh} only. Its identity is made once and kept
- * with the file: it stays when the file is renamed, and a copy gets another.
+ * against other processes. Its size is re-read only by {@link #refresh}. Its identity is created once and stored with
+ * the file: it survives renaming, and a copy gets a new one.
  *
- * <p>{@link #execute} works on the calling thread, {@link #submit} on workers, but for short reads that the page cache
- * has: these the submitter does; and but for reads and writes with {@code io=direct}: these go through an io_uring
- * where the kernel has it. An interrupt fails no request (see {@link FileHandle}). Requests run side by side, except
- * that a compare-and-write, and with {@code io=direct} a write of parts of physical blocks, waits until it is alone.
+ * <p>{@link #execute} works on the calling thread, {@link #submit} on workers, except that the submitter does short
+ * reads from the page cache, and that reads and writes with {@code io=direct} use an io_uring if the kernel has it. An
+ * interrupt fails no request (see {@link FileHandle}). Requests run concurrently, except that a compare-and-write, and
+ * with {@code io=direct} a write of partial physical blocks, runs exclusively.
  *
- * <p>Once the system could not write dirty data back, every flush and every write with FUA fails with
- * {@link lunar.block.LostWritesException}: see {@link #acceptLostWrites}. Reads are answered as before, and may return
- * data that are in the page cache and nowhere else.
+ * <p>After the system has failed to write dirty data back, every flush and every write with FUA fails with
+ * {@link lunar.block.LostWritesException}: see {@link #acceptLostWrites}. Reads still succeed, and may return data that
+ * is only in the page cache.
  */
 public final class FileDevice implements BlockDevice {
     static final int MAX_TRANSFER_BYTES = 16 << 20;
@@ -67,15 +67,15 @@ public final class FileDevice implements BlockDevice {
     private final @Nullable Durability durability;
     /** Null where no write can be atomic, as on a disk, which has no file beside it. */
     private final @Nullable FileAtomics atomics;
-    /** Where the file takes room; null for a disk, which has all of it. */
+    /** File store of the file; null for a disk, which is fully allocated. */
     private final @Nullable FileStore store;
     private final Workers workers;
-    /** Takes submitted requests before the workers; null where there is none. */
-    private final @Nullable Shortcut shortcut;
+    /** Handles submitted requests before the workers; null if there is none. */
+    private final @Nullable FastPath shortcut;
     /** Shared by every request, exclusive to close. */
     private final StampedLock gate = new StampedLock();
     /** Shared by requests that touch blocks, exclusive to those which read, think and write. */
-    private final AloneLock alone = new AloneLock();
+    private final RequestLock alone = new RequestLock();
     /** Changes when the medium does, under this device's monitor, with what belongs to it. */
     private volatile Geometry geometry;
     private volatile Limits limits;
@@ -102,21 +102,22 @@ public final class FileDevice implements BlockDevice {
     /**
      * Opens a file, creating it if the options say so.
      *
-     * @throws IllegalArgumentException when the file is missing, no file, or of another size than asked for
-     * @throws lunar.block.BusyException when another process uses it
-     * @throws lunar.block.WriteProtectedException when it may only be read but is opened for writing
+     * @throws IllegalArgumentException if the file is missing, not a regular file, or has a different size than
+     *        requested
+     * @throws lunar.block.BusyException if another process uses it
+     * @throws lunar.block.WriteProtectedException if it may only be read but is opened for writing
      */
     public static FileDevice open(Path path, FileOptions options) throws StorageException {
         return open(path, options, DeviceRecords.NONE);
     }
 
     /**
-     * Like {@link #open(Path, FileOptions)}, but with records of the files that were opened before.
+     * Like {@link #open(Path, FileOptions)}, but with records of files opened before.
      *
-     * @throws IllegalArgumentException when the file is missing, no file, or of another size than asked for, or when
-     *         it is missing where records know a device
-     * @throws lunar.block.BusyException when another process uses it
-     * @throws lunar.block.WriteProtectedException when it may only be read but is opened for writing
+     * @throws IllegalArgumentException if the file is missing, not a regular file, has a different size than requested,
+     *        or is missing although records know a device at the path
+     * @throws lunar.block.BusyException if another process uses it
+     * @throws lunar.block.WriteProtectedException if it may only be read but is opened for writing
      */
     public static FileDevice open(Path path, FileOptions options, DeviceRecords records)
             throws StorageException {
@@ -124,18 +125,18 @@ public final class FileDevice implements BlockDevice {
     }
 
     /**
-     * Accepts that acknowledged writes of a file are lost, on behalf of its operator: flushes and writes with FUA
-     * succeed again. A server that uses the file meanwhile sees it at its next flush. Reads tell from then on what is
-     * stored, which may be older than what they told before.
+     * Accepts on behalf of the operator that acknowledged writes to a file are lost: flushes and writes with FUA
+     * succeed again. A server that uses the file meanwhile notices it at its next flush. From then on reads return the
+     * stored data, which may be older than data read before.
      *
      * @return what happened to the file, in one line
-     * @throws IllegalArgumentException when nothing of the file is known to be lost
-     * @throws lunar.block.LostWritesException when it cannot be written now either
+     * @throws IllegalArgumentException if no loss of the file is recorded
+     * @throws lunar.block.LostWritesException if it cannot be written now either
      */
     public static String acceptLostWrites(Path path) throws IOException {
         LostWritesMarker marker = LostWritesMarker.of(path.toRealPath());
         if (!marker.exists()) {
-            throw new IllegalArgumentException("nothing of " + path + " is known to be lost");
+            throw new IllegalArgumentException("no lost writes of " + path + " are recorded");
         }
         String what = marker.text();
         try (FileDevice device = open(path, FileOptions.BUFFERED)) {
@@ -182,7 +183,7 @@ public final class FileDevice implements BlockDevice {
     @Override
     public Identity identity() { return identity; }
 
-    /** {@inheritDoc} What was written is in the page cache, or behind it, until the system goes down. */
+    /** {@inheritDoc} Written data stays in the page cache, or on the disk, until the system shuts down. */
     @Override
     public Optional<UUID> writeVerifier() { return Optional.of(BootId.get()); }
 
@@ -214,8 +215,8 @@ public final class FileDevice implements BlockDevice {
     }
 
     /**
-     * Reads what the page cache holds, on this thread: to hand it over would cost more than to do it, and it waits
-     * for nothing. False where nothing has happened that counts.
+     * Reads from the page cache on this thread, which is cheaper than handing the request over and never waits. Returns
+     * false if the request was not executed.
      */
     private boolean readCached(BlockRequest request) {
         if (options.io() == FileOptions.Io.DIRECT
@@ -235,7 +236,7 @@ public final class FileDevice implements BlockDevice {
             RequestValidation.check(request, this);
             return blocks.readCached(request.lba() * geometry.blockSize(), request.buffer());
         } catch (IOException | RuntimeException e) {
-            return false; // a worker meets it again, and tells
+            return false; // a worker gets the error again and reports it
         } finally {
             if (beside != 0) {
                 alone.unlockRead(beside);
@@ -282,7 +283,7 @@ public final class FileDevice implements BlockDevice {
         }
 
         @Override
-        public AloneLock alone() { return alone; }
+        public RequestLock alone() { return alone; }
 
         @Override
         public void submitToWorkers(BlockRequest request) { workers.submit(request); }
@@ -361,7 +362,7 @@ public final class FileDevice implements BlockDevice {
         }
     }
 
-    /** Completes an atomic write that has failed half-way; until then no request may see the blocks. */
+    /** Completes an atomic write that has failed half-way; until then no request may access the blocks. */
     private void mend() throws StorageException {
         Objects.requireNonNull(atomics).mend(alone);
     }
@@ -421,7 +422,7 @@ public final class FileDevice implements BlockDevice {
         }
     }
 
-    /** {@inheritDoc} What the file takes, and what its file system still has for it. */
+    /** {@inheritDoc} Returns the allocated space of the file, and the free space of its file system. */
     @Override
     public Optional<Usage> usage() {
         if (store == null) {
@@ -479,13 +480,14 @@ public final class FileDevice implements BlockDevice {
         try {
             requireOpen();
             if (store == null || readOnly()) {
-                throw new NotSupportedException("the size of " + name + " cannot be changed here");
+                throw new NotSupportedException(
+                        "the size of " + name + " cannot be changed by Lunar");
             }
             long bytes = new Geometry(geometry.blockSize(), blockCount,
                     geometry.physicalBlockSize()).sizeBytes();
             if (bytes % Math.max(geometry.blockSize(), blocks.alignmentBytes()) != 0) {
                 throw new InvalidRequestException(bytes + " bytes are not a multiple of "
-                        + blocks.alignmentBytes() + ", which io=direct needs of " + name);
+                        + blocks.alignmentBytes() + ", as io=direct requires for " + name);
             }
             synchronized (this) {
                 if (bytes < blocks.sizeBytes()) {
@@ -545,7 +547,7 @@ public final class FileDevice implements BlockDevice {
         }
     }
 
-    /** Ends what is in flight, fails what waits, and gives up the lock. Not stable without a flush before. */
+    /** Completes requests in flight, fails waiting ones, and releases the lock. Data is stable only after a flush. */
     @Override
     public void close() throws StorageException {
         if (shortcut != null) {

@@ -27,16 +27,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An open, locked file that survives interrupts. A thread that is interrupted in a FileChannel, or enters one with its
- * flag set, closes the channel for all threads. Here such a channel is replaced: the interrupted thread and its
- * victims open the same file again and repeat what they did, which is harmless since every transfer has its place. The
- * thread keeps its interrupt flag. The alternative, to hand each request to a thread of our own, would cost two
- * switches per request for a case that hardly happens.
+ * flag set, closes the channel for all threads. This class replaces such a channel: the interrupted thread and all
+ * others reopen the file and repeat their transfers, which is safe because every transfer is positional. The thread
+ * keeps its interrupt flag. The alternative, running each request on a separate thread, would cost two context switches
+ * per request for a rare case.
  *
- * <p>The lock belongs to a descriptor of our own, which no interrupt closes ({@link DescriptionLock}). Where there are
- * no such locks it is a POSIX lock: the system gives up all of a process's POSIX locks on a file when the process
- * closes any descriptor of it, so it is taken again with each new channel. If another process has it then, or the path
- * leads to another file, this handle is lost for good: {@link #requireHeld} fails from then on, and every path to the
- * file asks it.
+ * <p>The lock belongs to a separate descriptor, which no interrupt closes ({@link DescriptionLock}). If such locks are
+ * not available, a POSIX lock is used: the system releases all POSIX locks of a process on a file when the process
+ * closes any descriptor of it, so the lock is acquired again with each new channel. If another process has it then, or
+ * the path leads to another file, this handle is lost permanently: {@link #requireHeld}, which every access checks,
+ * fails from then on.
  */
 final class FileHandle implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(FileHandle.class.getName());
@@ -46,8 +46,8 @@ final class FileHandle implements AutoCloseable {
     private static final long LOCK_PAUSE_NANOS = 20_000_000;
 
     /**
-     * Files that this process holds. Where their locks are POSIX locks, to open one again only to find it locked would
-     * be fatal: closing that second descriptor gives up the lock of the first.
+     * Files that this process has locked. With POSIX locks, reopening one to find it locked would be fatal: closing the
+     * second descriptor would release the lock of the first.
      */
     private static final Set<Object> HELD = ConcurrentHashMap.newKeySet();
 
@@ -55,11 +55,11 @@ final class FileHandle implements AutoCloseable {
     private final boolean writable;
     private final Set<OpenOption> openOptions = new HashSet<>();
     private final @Nullable Object fileKey;
-    /** A descriptor that stays the same; null where the calls are not available. */
+    /** A descriptor that stays the same; null if the calls are not available. */
     private final @Nullable LinuxFile own;
     /** Whether it has the lock, and not the channel. */
     private final boolean ownHasLock;
-    /** Why the file must not be used any more. */
+    /** Why the file must not be used any longer. */
     private volatile @Nullable String lost;
     /** Replaced under this handle's monitor. */
     private volatile FileChannel channel;
@@ -78,7 +78,7 @@ final class FileHandle implements AutoCloseable {
         }
         this.fileKey = fileKey();
         if (!HELD.add(claim())) {
-            throw new BusyException(path + " is in use by this process already");
+            throw new BusyException(path + " is already in use by this process");
         }
         FileChannel opened = null;
         LinuxFile kept = null;
@@ -120,7 +120,7 @@ final class FileHandle implements AutoCloseable {
     /**
      * Opens and locks a file: exclusively to write it, shared to read it.
      *
-     * @throws BusyException when it is locked
+     * @throws BusyException if it is locked
      */
     static FileHandle open(Path path, boolean writable, boolean direct) throws IOException {
         return new FileHandle(path, writable, direct, false);
@@ -224,7 +224,7 @@ final class FileHandle implements AutoCloseable {
                             ? now.write(buffer, origin + buffer.position())
                             : now.read(buffer, origin + buffer.position());
                     if (count < 0) {
-                        throw new EOFException("the file has become shorter");
+                        throw new EOFException("the file was truncated");
                     }
                 } catch (ClosedChannelException e) {
                     interrupted |= Thread.interrupted();
@@ -244,8 +244,8 @@ final class FileHandle implements AutoCloseable {
     }
 
     /**
-     * Sends bytes to a channel. An interrupt ends this transfer, because it is unknown how much was sent, but no other
-     * thread's: the exception that Java throws to those says that nothing was.
+     * Sends bytes to a channel. An interrupt ends this transfer, because the number of bytes sent is unknown, but not
+     * those of other threads: the exception that Java throws to them means that nothing was sent.
      */
     long transferTo(long offsetBytes, long countBytes, WritableByteChannel target)
             throws IOException {
@@ -256,7 +256,7 @@ final class FileHandle implements AutoCloseable {
                 long count = now.transferTo(offsetBytes + done, countBytes - done, target);
                 if (count == 0) {
                     if (offsetBytes + done >= now.size()) {
-                        throw new EOFException("the file has become shorter");
+                        throw new EOFException("the file was truncated");
                     }
                     break;
                 }
@@ -292,7 +292,7 @@ final class FileHandle implements AutoCloseable {
         } catch (BusyException e) {
             throw lost(String.valueOf(e.getMessage()), e);
         } catch (IOException e) {
-            // Without a lock another process may have taken it; with it, there may be a channel the next time.
+            // Without a separate lock another process may have the file; with it, the next attempt may succeed.
             throw ownHasLock ? e : lost(path + " cannot be opened again: " + e.getMessage(), e);
         }
         LOG.log(System.Logger.Level.DEBUG, "opened {0} again after an interrupt", path);
@@ -308,7 +308,7 @@ final class FileHandle implements AutoCloseable {
         boolean same = false;
         try {
             if (!Objects.equals(fileKey, fileKey())) {
-                throw lost(path + " is another file than before", null);
+                throw lost(path + " is a different file now", null);
             }
             if (!ownHasLock) {
                 lock(fresh);
@@ -329,7 +329,7 @@ final class FileHandle implements AutoCloseable {
     }
 
     /**
-     * Locks by our own descriptor; false where that cannot be. Waits a moment for a process that was killed: the kernel
+     * Locks by our own descriptor; false if that cannot be. Waits a moment for a process that was killed: the kernel
      * ends what its io_uring executes after the process itself.
      */
     private boolean lock(LinuxFile file) throws IOException {
@@ -350,11 +350,11 @@ final class FileHandle implements AutoCloseable {
         try {
             lock = fresh.tryLock(0, Long.MAX_VALUE, !writable);
         } catch (OverlappingFileLockException e) {
-            throw new BusyException(path + " is in use by this process already", e);
+            throw new BusyException(path + " is already in use by this process", e);
         } catch (IOException e) {
             LOG.log(System.Logger.Level.WARNING,
                     path + " cannot be locked (" + e.getMessage()
-                            + "): take care that nobody else writes it");
+                            + "): make sure that no other process writes it");
             return;
         }
         if (lock == null) {
@@ -368,7 +368,7 @@ final class FileHandle implements AutoCloseable {
             closed = true;
             LinuxFile file = own;
             try (file; var _ = channel) {
-                if (file != null && ownHasLock) { // now, whatever else refers to the description
+                if (file != null && ownHasLock) { // now, even if something else refers to the description
                     DescriptionLock.release(file);
                 }
             } finally {

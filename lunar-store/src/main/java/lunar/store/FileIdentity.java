@@ -11,14 +11,13 @@ import lunar.block.Identity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds which disk a file is (docs/adr/009-identity-of-a-disk.md). A UUID is made once and kept as a label of the
- * file, together with the file's birth: a copy that has inherited the label is another file, and gets a UUID of its
- * own. Where the file cannot be labelled, records keep the UUID under the birth. A file that is made is given a random
- * UUID; one that was there before gets the UUID that follows from birth and machine, which it has before and after it
- * can be labelled.
+ * Determines the identity of a file (docs/adr/009-identity-of-a-disk.md). A UUID is created once and stored as a label
+ * of the file, together with the file's birth: a copy that has inherited the label is a different file and gets its own
+ * UUID. If the file cannot be labelled, records keep the UUID by birth. A new file gets a random UUID; an existing one
+ * gets a UUID derived from birth and machine, which does not change when the file is labelled later.
  *
- * <p>Without records ({@link DeviceRecords#NONE}) a file that was there before is not labelled: a command that looks at
- * it must not decide for a server, whose records may know it by another identity.
+ * <p>Without records ({@link DeviceRecords#NONE}) an existing file is not labelled: a command that examines it must not
+ * override a server, whose records may have another identity.
  */
 final class FileIdentity {
     private static final System.Logger LOG = System.getLogger("lunar.store");
@@ -35,7 +34,7 @@ final class FileIdentity {
     /**
      * @param path as the operator wrote it
      * @param real where the file is
-     * @param file descriptor of it; null where the calls are not available
+     * @param file descriptor of it; null if the calls are not available
      */
     FileIdentity(Path path, Path real, @Nullable LinuxFile file, FileOptions options,
             DeviceRecords records) throws IOException {
@@ -93,9 +92,9 @@ final class FileIdentity {
         if (known.isEmpty()) {
             if (!labelled && !recorded) {
                 uuid = derived();
-                LOG.log(System.Logger.Level.DEBUG, "the identity of {0} is not kept with it, and"
-                        + " is derived from its inode; a state directory, or ?identity=UUID,"
-                        + " keeps one", real);
+                LOG.log(System.Logger.Level.DEBUG, "the identity of {0} is not stored with it, but"
+                        + " derived from its inode; a state directory, or ?identity=UUID,"
+                        + " makes it persistent", real);
             } else if (!created && tag.isEmpty()) {
                 tellNew(uuid, ofPath);
             }
@@ -117,7 +116,7 @@ final class FileIdentity {
         }
     }
 
-    /** Labels the file; false where that cannot be. */
+    /** Labels the file; false if that cannot be. */
     private boolean label(UUID uuid) {
         if (labels.isEmpty() || options.readOnly()) {
             return false;
@@ -142,8 +141,8 @@ final class FileIdentity {
 
     private void tellNew(UUID uuid, UUID ofPath) {
         LOG.log(System.Logger.Level.INFO,
-                "{0} is a new disk, {1}; if hosts know it from an earlier version, keep what it"
-                        + " was to them by serving it once with ?identity={2}",
+                "{0} is a new disk, {1}; if hosts used it with an earlier version, keep its earlier"
+                        + " identity by serving it once with ?identity={2}",
                 real, uuid, ofPath);
     }
 }

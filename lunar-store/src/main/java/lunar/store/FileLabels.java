@@ -13,9 +13,9 @@ import java.util.Optional;
 import lunar.block.DeviceLabels;
 
 /**
- * Labels in the extended attributes {@code user.lunar.*} of a file (xattr(7)), which move with it when it is renamed.
- * Reached by system calls on a descriptor: Java's own view of them opens and closes the file, and that would give up
- * the process's lock on it.
+ * Labels in the extended attributes {@code user.lunar.*} of a file (xattr(7)), which survive renaming. Accessed by
+ * system calls on a descriptor: Java's attribute view opens and closes the file, which would release the process's lock
+ * on it.
  *
  * @param file descriptor of the file, which outlives the labels
  */
@@ -30,7 +30,7 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
         Unsupported() { super("the file system has no extended attributes"); }
     }
 
-    /** Labels of an open file; empty where the calls are not available. */
+    /** Labels of an open file; empty if the calls are not available. */
     static Optional<FileLabels> of(LinuxFile file) {
         return Calls.LOOKUP.isPresent() ? Optional.of(new FileLabels(file)) : Optional.empty();
     }
@@ -45,7 +45,7 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
         }
     }
 
-    /** @throws Unsupported when the file system has no extended attributes */
+    /** @throws Unsupported if the file system has no extended attributes */
     @Override
     public Optional<String> read(String name) throws IOException {
         Calls calls = Calls.LOOKUP.orElseThrow();
@@ -67,7 +67,7 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
         }
     }
 
-    /** @throws Unsupported when the file system has no extended attributes */
+    /** @throws Unsupported if the file system has no extended attributes */
     @Override
     public void write(String name, String value) throws IOException {
         Calls calls = Calls.LOOKUP.orElseThrow();
@@ -92,7 +92,7 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
         }
     }
 
-    /** The handles of the functions, found once. */
+    /** Handles of the functions, looked up once. */
     private record Calls(MethodHandle getHandle, MethodHandle setHandle, MethodHandle syncHandle) {
         static final Optional<Calls> LOOKUP = LinuxFile.isAvailable() ? lookup() : Optional.empty();
 

@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A file as memory, to be looked at and read where the page cache has it. Memory that it has not is never touched: it
- * would make this thread wait for the disk, and turn what the disk cannot read into an error of the JVM that comes at
- * any later moment. For the same reason nothing is written here, where a full disk would end so. What remains is a
- * page that goes away between the look and the use: it costs a wait, and only with a file that is truncated
- * meanwhile an error.
+ * Memory mapping of a file, read only where the page cache has the data. Other pages are not accessed, because that
+ * would make this thread wait for the disk, and a read error of the disk would become a JVM error at an arbitrary later
+ * time. For the same reason the mapping is never written, because a full disk would have the same effect. A page may
+ * still be evicted between the check and the access: that costs a wait, and causes an error only if the file is
+ * truncated meanwhile.
  */
 final class FileMapping {
     private volatile MemorySegment all;

@@ -16,7 +16,7 @@ import lunar.block.StorageException;
 import lunar.block.WriteProtectedException;
 import org.jspecify.annotations.Nullable;
 
-/** Opens a file as a device; what is wrong with it is told in one line for the person who wrote the URI. */
+/** Opens a file as a device; an error is one line that tells the author of the URI what to do. */
 final class FileOpening {
     private static final System.Logger LOG = System.getLogger(FileOpening.class.getName());
     private static final int PHYSICAL_BLOCK_BYTES = 4096;
@@ -84,21 +84,22 @@ final class FileOpening {
         return true;
     }
 
-    /** Refuses to take nothing for a disk that was there: its file system is not mounted, perhaps. */
+    /** Refuses to create a blank file in place of a known disk, whose file system may not be mounted. */
     private static void requireNew(Path path, boolean exists, PathRecords records)
             throws IOException {
         Optional<UUID> before = records.last();
         if (before.isPresent()) {
             throw new IllegalArgumentException(path + (exists ? " is empty" : " does not exist")
-                    + ", but the disk " + before.get() + " was served from there before: mount its"
-                    + " file system, or put the file back; a blank disk in its place is made with"
+                    + ", but the disk " + before.get()
+                    + " was served from this path before: mount its"
+                    + " file system, or restore the file; to create a blank disk in its place, add"
                     + " ?size=1GiB&create=yes");
         }
     }
 
     /**
-     * Makes a sparse file. An empty one that exists is taken, too: nothing in it can be lost. What an earlier file of
-     * this name has lost is no matter of this one.
+     * Creates a sparse file, or reuses an existing empty one, which has no data to lose. Lost writes of an earlier file
+     * of this name do not concern it.
      */
     private static void create(Path path, long sizeBytes, boolean exists) throws IOException {
         if (!exists) {
@@ -106,7 +107,7 @@ final class FileOpening {
                 Files.createFile(path);
             } catch (NoSuchFileException e) {
                 throw new IllegalArgumentException(
-                        "the folder of " + path + " does not exist", e);
+                        "the directory of " + path + " does not exist", e);
             } catch (FileSystemException e) {
                 throw new IllegalArgumentException(path + " cannot be created: " + reason(e), e);
             }
@@ -124,7 +125,7 @@ final class FileOpening {
         }
     }
 
-    /** Opens and locks; the ways in which that fails are told apart. */
+    /** Opens and locks a file; distinguishes the causes of failure. */
     static FileHandle handle(Path real, FileOptions options) throws IOException {
         boolean direct = options.io() == FileOptions.Io.DIRECT;
         try {
@@ -159,7 +160,7 @@ final class FileOpening {
         }
         if (options.createBytes() != 0 && options.createBytes() != sizeBytes) {
             throw new IllegalArgumentException(path + " exists with " + sizeBytes
-                    + " bytes, not the size=" + options.createBytes() + " asked for");
+                    + " bytes, not the requested size=" + options.createBytes() + "");
         }
         requireMultiple(path, sizeBytes, blockSize, "block size");
         int alignmentBytes = alignmentBytes(real, sizeBytes, options);
@@ -197,7 +198,7 @@ final class FileOpening {
         if (options.readOnly()) {
             if (marker.exists()) {
                 LOG.log(System.Logger.Level.WARNING,
-                        "{0}: writes that were acknowledged once may be lost: {1}", real,
+                        "{0}: acknowledged writes may be lost: {1}", real,
                         marker.text());
             }
             return null;
@@ -220,7 +221,7 @@ final class FileOpening {
         }
         long bytes = Files.getFileStore(real).getBlockSize();
         if (bytes > 1 << 16 || Long.bitCount(bytes) != 1) {
-            throw new IllegalArgumentException("io=direct is not possible on a file system with"
+            throw new IllegalArgumentException("io=direct is not supported on a file system with"
                     + " blocks of " + bytes + " bytes");
         }
         requireMultiple(real, sizeBytes, bytes, "file system's block size, as io=direct needs");
@@ -234,7 +235,7 @@ final class FileOpening {
         }
     }
 
-    /** Asks the file system beyond the end, where a hole changes nothing. */
+    /** Tests the file system beyond the end of the file, where a hole has no effect. */
     private static HolePuncher puncher(LinuxFile file, long sizeBytes, FileOptions options)
             throws IOException {
         // The holes of a file that is only read can be found all the same.

@@ -3,16 +3,16 @@ package lunar.store;
 import java.util.Optional;
 
 /**
- * How a file is used as a device.
+ * Options for using a file as a device.
  *
- * @param io which way the data take
+ * @param io I/O method
  * @param blockSize bytes of a logical block, 512 or 4096 (a disk has its own)
- * @param createBytes size of a file that does not exist yet, 0 where it must exist
- * @param readOnly whether every change is refused
+ * @param createBytes size of a file that does not exist yet, 0 if it must exist
+ * @param readOnly whether all changes are rejected
  * @param workers threads for submitted requests, 1 to {@value #MAX_WORKERS}
- * @param ring whether {@link Io#DIRECT} may use an io_uring for submitted reads and writes, where the kernel has it
- * @param identity the device's identity by the word of the operator; empty to find it
- * @param createAgain whether a file is created even where records know another that was served from the path before
+ * @param ring whether {@link Io#DIRECT} may use an io_uring for submitted reads and writes, if the kernel has it
+ * @param identity identity set by the operator; empty to determine it
+ * @param createAgain whether to create a file even if records know another one served from the path before
  */
 public record FileOptions(Io io, int blockSize, long createBytes, boolean readOnly, int workers,
         boolean ring, Optional<PinnedIdentity> identity, boolean createAgain) {
@@ -28,12 +28,12 @@ public record FileOptions(Io io, int blockSize, long createBytes, boolean readOn
         /** Through the page cache; stable after a flush or with FUA. */
         BUFFERED,
         /**
-         * Through the page cache, from which the target sends what it holds without a copy, as far as a connection has
-         * no data digest and no error recovery. What is written meanwhile may be sent, even by a command that was to
-         * come later: for hosts which, as most do, wait for a read before they write over it.
+         * Through the page cache, from which the target sends data without a copy if a connection has neither data
+         * digest nor error recovery. Data written meanwhile may be sent, even by a later command; suitable for hosts
+         * that wait for a read before they overwrite its blocks, as most do.
          */
         SENDFILE,
-        /** Through the page cache; reads of what it holds are copied from a mapping. */
+        /** Through the page cache; reads of resident pages are copied from a mapping. */
         MAPPED,
         /** Past the page cache (O_DIRECT); stable after a flush or with FUA. */
         DIRECT,

@@ -7,10 +7,10 @@ import lunar.block.DeviceGoneException;
 import lunar.block.DeviceLabels;
 
 /**
- * Labels of a device that may be closed meanwhile, and its descriptor with it.
+ * Labels of a device that may be closed concurrently, together with its descriptor.
  *
  * @param gate shared by calls, exclusive to close
- * @param check asked by each call, with its share of the gate
+ * @param check checked by each call while it holds its share of the gate
  */
 record GatedLabels(DeviceLabels labels, StampedLock gate, Check check)
         implements

@@ -7,18 +7,18 @@ import lunar.block.Extent;
 import lunar.block.Geometry;
 
 /**
- * Makes holes and finds them. Ranges are zeroed without carrying zeroes: in a file that makes a hole, on a disk it is
- * an UNMAP that must read as zeroes, which not every disk has; the kernel zeroes a range of any disk, by writing where
- * it must.
+ * Punches and finds holes. Ranges are zeroed without transferring zeroes: in a file by a hole, on a disk by an UNMAP
+ * that must read as zeroes, which not every disk supports; the kernel can zero a range of any disk, by writing if
+ * necessary.
  *
- * @param file descriptor of our own, closed with this
+ * @param file separate descriptor, closed together with this object
  * @param unmaps whether holes can be punched
- * @param zeroesWithoutHoles whether the kernel zeroes what is not to be deallocated
+ * @param zeroesWithoutHoles whether the kernel can zero a range without deallocating it
  */
 record HolePuncher(LinuxFile file, boolean unmaps, boolean zeroesWithoutHoles)
         implements
         AutoCloseable {
-    /** Zeroes a range; false where the caller has to write the zeroes. */
+    /** Zeroes a range; false if the caller has to write the zeroes. */
     boolean zero(long offsetBytes, long countBytes, boolean deallocate) throws IOException {
         if (deallocate || !zeroesWithoutHoles) {
             return unmaps && file.allocate(LinuxFile.PUNCH_HOLE, offsetBytes, countBytes);
@@ -27,7 +27,7 @@ record HolePuncher(LinuxFile file, boolean unmaps, boolean zeroesWithoutHoles)
     }
 
     /**
-     * The run of blocks from this one on that are alike, as far as the file reaches; empty where that is unknown, as
+     * The run of blocks from this one on that are alike, as far as the file reaches; empty if that is unknown, as
      * on a disk. A block that is partly in a hole is allocated.
      */
     Optional<Extent> extent(long lba, Geometry geometry) throws IOException {

@@ -8,7 +8,7 @@ import lunar.block.MediumException;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 
-/** Translates an IOException of the operating system for a device. Java gives its number only in words. */
+/** Maps an IOException of the operating system to a StorageException. Java exposes errno only as text. */
 final class IoFailure {
     private static final List<String> NO_SPACE = List.of("No space left", "quota exceeded",
             "not enough space");

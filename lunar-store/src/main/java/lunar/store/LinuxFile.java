@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * The system calls on files that Java lacks, on a descriptor of our own: exclusive use of a disk and holes in files.
- * Linux with 64 bits only; absent elsewhere and where native access is not enabled for the module.
+ * System calls on files that Java does not provide, on a separate descriptor: exclusive use of a disk and holes in
+ * files. Linux with 64 bits only; absent elsewhere and where native access is not enabled for the module.
  */
 final class LinuxFile implements AutoCloseable {
     /** Deallocates a range, which reads as zeroes (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE). */
@@ -22,7 +22,7 @@ final class LinuxFile implements AutoCloseable {
     /** Zeroes a range in the cheapest way (FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE). */
     static final int ZERO_RANGE = 0x10 | 0x01;
 
-    /** Takes room for a range without changing what it reads as (FALLOC_FL_KEEP_SIZE). */
+    /** Allocates space for a range without changing its content (FALLOC_FL_KEEP_SIZE). */
     static final int RESERVE = 0x01;
 
     private static final int O_RDWR = 0x2;
@@ -58,7 +58,7 @@ final class LinuxFile implements AutoCloseable {
     }
 
     /**
-     * Opens a descriptor of our own; empty where the calls are not available.
+     * Opens a descriptor of our own; empty if the calls are not available.
      *
      * @param exclusive for a disk: fails with {@link BusyDisk} when it is mounted or part of something
      */
@@ -67,7 +67,7 @@ final class LinuxFile implements AutoCloseable {
         return open(path, (writable ? O_RDWR : 0) | (exclusive ? O_EXCL : 0));
     }
 
-    /** Opens a descriptor of our own for direct I/O; empty where the calls are not available. */
+    /** Opens a descriptor of our own for direct I/O; empty if the calls are not available. */
     static Optional<LinuxFile> openDirect(Path path, boolean writable) throws IOException {
         int direct = switch (System.getProperty("os.arch")) {
             case "amd64" -> 0x4000; // O_DIRECT is not the same on every processor
@@ -102,7 +102,7 @@ final class LinuxFile implements AutoCloseable {
         return descriptor;
     }
 
-    /** fallocate(2); false where the file system or disk has no such operation. */
+    /** fallocate(2); false if the file system or disk has no such operation. */
     boolean allocate(int mode, long offsetBytes, long countBytes) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Errno.STATE);
@@ -132,7 +132,7 @@ final class LinuxFile implements AutoCloseable {
         return seek(offsetBytes, SEEK_HOLE);
     }
 
-    /** Bytes that the file takes in its file system, by statx(2); empty where the system does not tell. */
+    /** Returns the bytes allocated to the file, by statx(2); empty if the system does not report them. */
     OptionalLong allocatedBytes() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment found = arena.allocate(STATX_BYTES, Long.BYTES);
@@ -142,12 +142,12 @@ final class LinuxFile implements AutoCloseable {
         }
     }
 
-    /** Makes the page cache forget what it has of the file and need not write; by posix_fadvise(2), best effort. */
+    /** Drops clean pages of the file from the page cache, by posix_fadvise(2); best effort. */
     void dropCache() {
         calls.dropCache(descriptor);
     }
 
-    /** Inode and time of birth, by statx(2); empty where the system does not tell. */
+    /** Inode and time of birth, by statx(2); empty if the system does not tell. */
     Optional<FileBirth> birth() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment found = arena.allocate(STATX_BYTES, Long.BYTES);
@@ -164,7 +164,7 @@ final class LinuxFile implements AutoCloseable {
         }
     }
 
-    /** Returns the mask of what the system has told; 0 where it tells nothing. */
+    /** Returns the mask of the returned fields; 0 on failure. */
     private int statx(Arena arena, int wanted, MemorySegment found) {
         boolean failed = calls.statxHandle().isEmpty() || calls.statx(arena.allocate(Errno.STATE),
                 descriptor, arena.allocateFrom(""), wanted, found) != 0;
@@ -202,7 +202,7 @@ final class LinuxFile implements AutoCloseable {
         BusyDisk(Path path) { super(path + " is in use by the system"); }
     }
 
-    /** The handles of the functions, found once. */
+    /** Handles of the functions, looked up once. */
     private record Calls(MethodHandle openHandle, MethodHandle fallocateHandle,
             MethodHandle seekHandle, MethodHandle closeHandle,
             Optional<MethodHandle> statxHandle, Optional<MethodHandle> adviseHandle) {

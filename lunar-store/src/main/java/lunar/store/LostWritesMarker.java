@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * The file beside an image, {@code disk.img.lunar-lost}, that says that acknowledged writes of the image may be lost.
- * It outlives the process, and goes when an operator accepts the loss ({@code lunar accept-loss}) or the image is
- * made anew.
+ * Marker file {@code disk.img.lunar-lost} next to an image, which records that acknowledged writes of the image may be
+ * lost. It outlives the process, and is removed when an operator accepts the loss ({@code lunar accept-loss}) or the
+ * image is recreated.
  */
 final class LostWritesMarker {
     /** Appended to the name of the image. */

@@ -10,9 +10,9 @@ import lunar.block.Size;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The chunks of a memory device, in a directory of two levels of which the second is made on demand. The
- * caller holds the lock of the chunk: shared for {@link #find}, exclusive for {@link #obtain} and {@link #release}.
- * Whether there is a chunk may be asked without: the answer may be out of date, and is.
+ * The chunks of a memory device, in a two-level directory whose second level is created on demand. The caller holds the
+ * lock of the chunk: shared for {@link #find}, exclusive for {@link #obtain} and {@link #release}. The existence of a
+ * chunk may be queried without the lock, but the result may be outdated.
  */
 final class MemoryChunks implements AutoCloseable {
     private static final int CHUNK_SHIFT = 18;
@@ -45,7 +45,7 @@ final class MemoryChunks implements AutoCloseable {
         return (int) Math.ceilDiv(sizeBytes, CHUNK_BYTES << LEAF_SHIFT);
     }
 
-    /** Makes room for more chunks; the caller holds the locks of all. */
+    /** Grows the directory for more chunks; the caller holds the locks of all chunks. */
     void grow(long sizeBytes) {
         var more = new AtomicReferenceArray<@Nullable MemorySegment @Nullable []>(
                 leafCount(sizeBytes));
@@ -86,7 +86,7 @@ final class MemoryChunks implements AutoCloseable {
         return Math.min(next, chunkCount);
     }
 
-    /** Obtains all chunks of a range, or none: where memory is short, those that were taken for it are given back. */
+    /** Obtains all chunks of a range or none: if memory is short, chunks allocated so far are released. */
     void obtainAll(long offsetBytes, long countBytes) throws NoSpaceException {
         long first = indexOf(offsetBytes);
         BitSet fresh = null; // made where a chunk is, which costs far more

@@ -30,16 +30,14 @@ import lunar.block.spi.RequestCompletion;
 import lunar.block.spi.RequestValidation;
 
 /**
- * Blocks in native memory, {@code ram:1GiB}. Memory is taken when a block is first written, in chunks of 256 KiB, so
- * a device may be much larger than the machine. No option of the JVM limits it, but one of the device can,
- * {@code ram:1GiB?max=64MiB}. At that limit, or where the system refuses more, a write fails with
- * {@link lunar.block.NoSpaceException}; a Linux that overcommits kills the process instead, so what
- * will be written must fit. What is gone with the process is no
- * disk that a host may know again: every device has a random identity.
+ * Blocks in native memory, {@code ram:1GiB}. Memory is allocated when a block is first written, in chunks of 256 KiB,
+ * so a device may be much larger than the machine's memory. It is not limited by JVM options, but by an option of the
+ * device, {@code ram:1GiB?max=64MiB}. At that limit, or if the system has no more memory, a write fails with
+ * {@link lunar.block.NoSpaceException}; if Linux overcommits, it kills the process instead, so the written data must
+ * fit. Every device has a random identity, because its content is lost with the process.
  *
  * <p>Each chunk belongs to one of a number of striped locks, shared by readers and exclusive to a writer. Reads, writes
- * and compare-and-writes hold all their chunks at once, so each sees another whole or not at all; an unmap of several
- * chunks does not.
+ * and compare-and-writes lock all their chunks at once, so each is atomic; an unmap of several chunks is not.
  */
 public final class MemoryDevice implements BlockDevice {
     /** Largest device, so that its directory of chunks stays small. */
@@ -79,7 +77,7 @@ public final class MemoryDevice implements BlockDevice {
     /**
      * A device of zeroes.
      *
-     * @throws IllegalArgumentException when the size is 0, too large or no multiple of the block size
+     * @throws IllegalArgumentException if the size is 0, too large or no multiple of the block size
      */
     public static MemoryDevice create(long sizeBytes, int blockSize) {
         return create(sizeBytes, blockSize, MAX_BYTES);
@@ -90,12 +88,12 @@ public final class MemoryDevice implements BlockDevice {
      * {@code maxBytes} fails with {@link lunar.block.NoSpaceException}, until an unmap gives some back.
      *
      * @param maxBytes memory for blocks, of which whole chunks are used
-     * @throws IllegalArgumentException when the size is as above, or the memory less than a chunk
+     * @throws IllegalArgumentException if the size is as above, or the memory less than a chunk
      */
     public static MemoryDevice create(long sizeBytes, int blockSize, long maxBytes) {
         if (sizeBytes <= 0 || sizeBytes > MAX_BYTES || sizeBytes % blockSize != 0) {
-            throw new IllegalArgumentException("a memory of " + Size.format(sizeBytes)
-                    + " is not possible: write a multiple of " + blockSize + " bytes, at most "
+            throw new IllegalArgumentException("a memory device of " + Size.format(sizeBytes)
+                    + " is not possible: specify a multiple of " + blockSize + " bytes, at most "
                     + Size.format(MAX_BYTES));
         }
         if (maxBytes < MemoryChunks.CHUNK_BYTES) {
@@ -125,7 +123,7 @@ public final class MemoryDevice implements BlockDevice {
     @Override
     public Identity identity() { return identity; }
 
-    /** {@inheritDoc} All is gone with the process, what was flushed too. */
+    /** {@inheritDoc} All data is lost with the process, even if flushed. */
     @Override
     public Optional<UUID> writeVerifier() { return Optional.of(identity.uuid()); }
 
@@ -193,7 +191,7 @@ public final class MemoryDevice implements BlockDevice {
     }
 
     private void write(long at, long bytes, MemorySegment buffer) throws StorageException {
-        if (bytes == 0) { // nothing is locked, so no chunk may be taken
+        if (bytes == 0) { // nothing is locked, so no chunk may be allocated
             return;
         }
         lock(at, bytes, true);
@@ -212,7 +210,7 @@ public final class MemoryDevice implements BlockDevice {
         }
     }
 
-    /** Locks all stripes of a range at once, in their order, so that a request is seen whole. */
+    /** Locks all stripes of a range in order, so that a request is atomic. */
     private void lock(long at, long bytes, boolean exclusive) {
         if (bytes == 0) {
             return;
@@ -253,7 +251,7 @@ public final class MemoryDevice implements BlockDevice {
             long within = MemoryChunks.offsetOf(at + done);
             long count = Math.min(bytes - done, MemoryChunks.CHUNK_BYTES - within);
             if (chunks.isEmptyAround(index)) {
-                // Skips what a large sparse device never wrote, a directory leaf at a time.
+                // Skip unwritten parts of a large sparse device, one directory leaf at a time.
                 count = Math.min(bytes - done, MemoryChunks.bytesToNextLeaf(at + done));
             } else {
                 zeroWithinChunk(index, within, count);
@@ -271,7 +269,7 @@ public final class MemoryDevice implements BlockDevice {
             if (chunk == null) {
                 return;
             }
-            // A transfer that starts after this check looks the chunk up after it is gone: the stripe orders them.
+            // A transfer that starts after this check finds the chunk removed: the stripe lock orders them.
             if (count == MemoryChunks.CHUNK_BYTES && !transfers.isReadLocked()) {
                 chunks.release(index);
             } else {
@@ -393,7 +391,8 @@ public final class MemoryDevice implements BlockDevice {
     @Override
     public void grow(long blockCount) throws StorageException {
         if (blockCount > MAX_BYTES / geometry.blockSize()) {
-            throw new InvalidRequestException("a memory is at most " + Size.format(MAX_BYTES));
+            throw new InvalidRequestException(
+                    "a memory device is limited to " + Size.format(MAX_BYTES));
         }
         for (StampedLock stripe : stripes) {
             stripe.writeLock();

@@ -11,12 +11,12 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Reads and writes at a place of a descriptor, through the page cache, without an object for each as a FileChannel
- * makes it; and reads of what the page cache holds already, which never wait for the disk (preadv2(2) with
- * RWF_NOWAIT). None says why it failed: the caller repeats the rest on the file's channel, which does.
+ * Positional reads and writes on a descriptor through the page cache, without the per-call allocation of a FileChannel;
+ * and reads of resident pages that never wait for the disk (preadv2(2) with RWF_NOWAIT). Failures have no cause: the
+ * caller repeats the rest on the file's channel, which reports it.
  *
- * <p>Linux with 64 bits only; absent elsewhere and where native access is not enabled for the module. Writes have no
- * form that never waits: ext4 has none.
+ * <p>Linux with 64 bits only; absent elsewhere and where native access is not enabled for the module. There are no
+ * non-blocking writes, because ext4 does not support them.
  */
 final class PageCache {
     private static final int RWF_NOWAIT = 8;
@@ -87,8 +87,8 @@ final class PageCache {
         private static final MethodHandle PWRITE = positioned("pwrite");
 
         /**
-         * With one argument more than preadv2 has, which it does not look at: so the linker keeps the memory from
-         * being closed during the call, of which it sees only the vector else.
+         * Declared with an extra argument, which preadv2 ignores: the linker then keeps the memory open during the
+         * call, because otherwise it sees only the vector.
          */
         private static final MethodHandle PREADV2 = handle("preadv2",
                 FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT,

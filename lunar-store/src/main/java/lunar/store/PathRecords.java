@@ -10,10 +10,10 @@ import lunar.block.DeviceRecords;
 import lunar.block.Identity;
 
 /**
- * The records about a path and the devices that were found there.
+ * Records about a path and the devices that were opened from it.
  *
- * @param records of this process
- * @param path as the operator wrote it
+ * @param records records of this process
+ * @param path path as given by the operator
  */
 record PathRecords(DeviceRecords records, Path path) {
     private static final System.Logger LOG = System.getLogger("lunar.store");
@@ -33,9 +33,9 @@ record PathRecords(DeviceRecords records, Path path) {
     void opened(UUID uuid) throws IOException {
         Optional<UUID> before = last();
         if (before.isPresent() && !before.get().equals(uuid)) {
-            LOG.log(System.Logger.Level.WARNING, "{0} is another disk than the one that was opened"
-                    + " from there before: hosts see {1} in place of {2}, and nothing that was kept"
-                    + " for {2} is applied; if it is that disk, restored, say so once with"
+            LOG.log(System.Logger.Level.WARNING, "{0} is a different disk than the one opened"
+                    + " from this path before: hosts see {1} instead of {2}, and state saved"
+                    + " for {2} is not used; if it is that disk, restored, open it once with"
                     + " ?identity={2}", path, uuid, before.get());
         }
         for (String name : names()) {
@@ -44,11 +44,11 @@ record PathRecords(DeviceRecords records, Path path) {
     }
 
     /**
-     * The identity that earlier versions made from the path, where they served a device by it from this state
-     * directory. It goes to the first device that asks, and to no other.
+     * Returns the identity that earlier versions derived from the path, if they served a device with it from this state
+     * directory. Only the first device gets it.
      *
      * @param ofPath the identity
-     * @param device tells the device from others, whatever its path
+     * @param device unique name of the device, independent of its path
      */
     Optional<UUID> inherited(UUID ofPath, String device) throws IOException {
         String name = inheritedName(ofPath);
@@ -58,7 +58,7 @@ record PathRecords(DeviceRecords records, Path path) {
         }
         if (heir.isEmpty()) {
             records.keep(name, device);
-            LOG.log(System.Logger.Level.INFO, "{0} keeps the identity {1}, by which hosts know it"
+            LOG.log(System.Logger.Level.INFO, "{0} keeps the identity {1} that hosts know"
                     + " from an earlier version", path, ofPath);
         }
         return Optional.of(ofPath);

@@ -5,9 +5,9 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * The option {@code identity=} of a URI: which device this is, by the word of the operator.
+ * The option {@code identity=} of a URI: the identity that the operator gives a device.
  *
- * @param uuid the identity; empty for the one that earlier versions made from the path
+ * @param uuid the identity; empty for the one that earlier versions derived from the path
  */
 public record PinnedIdentity(Optional<UUID> uuid) {
     /** The identity that earlier versions made from the path, {@code identity=path}. */
@@ -20,7 +20,7 @@ public record PinnedIdentity(Optional<UUID> uuid) {
     /**
      * Reads the option.
      *
-     * @throws IllegalArgumentException when it is neither a UUID nor {@code path}
+     * @throws IllegalArgumentException if it is neither a UUID nor {@code path}
      */
     public static PinnedIdentity parse(String text) {
         if (text.equals(PATH)) {

@@ -6,8 +6,8 @@ import lunar.block.BlockRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests on their way from any thread to the one that takes them: bounded, without locks, and without garbage. Once
- * closed it takes no more, and a thread that saw it closed and empty misses none.
+ * Bounded lock-free queue of requests from any thread to one consumer, without allocation. After it is closed it
+ * accepts no more, and a consumer that finds it closed and empty has missed none.
  */
 final class RequestQueue {
     /** The result of an offer. */
@@ -15,7 +15,7 @@ final class RequestQueue {
         TAKEN, FULL, CLOSED
     }
 
-    /** Bit of the tail that says so; the rest of it goes on counting. */
+    /** Bit of the tail that says so; the rest of it continues counting. */
     private static final long CLOSED = Long.MIN_VALUE;
 
     private final AtomicReferenceArray<@Nullable BlockRequest> places;
@@ -45,7 +45,7 @@ final class RequestQueue {
         return Answer.TAKEN;
     }
 
-    /** Returns the next request; null where there is none, or where an offer has only reserved its place so far. */
+    /** Returns the next request; null if there is none, or where an offer has only reserved its place so far. */
     @Nullable
     BlockRequest poll() {
         long at = head.get();

@@ -7,17 +7,17 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The two rings of an io_uring(7) and its array of entries, in memory shared with the kernel. Entries are put, handed
- * over by {@link #enter}, and their ends are read one after the other. All by one thread, from {@link #start} on, but
- * {@link #wake}.
+ * The two rings of an io_uring(7) and its submission entries, in memory shared with the kernel. Entries are queued,
+ * submitted by {@link #enter}, and their completions are read one by one. Confined to one thread from {@link #start}
+ * on, except {@link #wake}.
  *
- * <p>The layouts below were checked against C's offsetof of {@code linux/io_uring.h}. They assume the byte order of the
- * processors that are known here, little endian.
+ * <p>The layouts below were checked against C's offsetof of {@code linux/io_uring.h}. They assume little-endian byte
+ * order, like all supported processors.
  */
 final class Ring implements AutoCloseable {
     /** Names the end that {@link #wake} brings about. */
     static final long WOKEN = -1;
-    /** Returned by {@link #takeBack} when there is nothing. */
+    /** Returned by {@link #takeBack} if there is no entry. */
     static final long NOTHING = -2;
 
     // struct io_uring_params: 120 bytes; sq_off and cq_off stand at 40 and 80.
@@ -68,8 +68,8 @@ final class Ring implements AutoCloseable {
     private static final int OP_WRITE = 23;
     private static final int RWF_DSYNC = 0x2;
     /**
-     * IORING_FEAT_SINGLE_MMAP, NODROP, RW_CUR_POS and FAST_POLL, in Linux 5.7. Of these the third came together with
-     * IORING_OP_READ and WRITE, and the last lets a read of an eventfd wait without a thread of the kernel.
+     * IORING_FEAT_SINGLE_MMAP, NODROP, RW_CUR_POS and FAST_POLL, in Linux 5.7. The third was introduced together with
+     * IORING_OP_READ and WRITE, and with the last a read of an eventfd waits without a kernel thread.
      */
     private static final int FEATURES = 1 | 1 << 1 | 1 << 3 | 1 << 5;
 
@@ -98,8 +98,8 @@ final class Ring implements AutoCloseable {
     private final int descriptor;
     private final int eventfd;
     /**
-     * The read end of a pipe. Only the kernel has the write end, as a file registered with the ring, and gives it up
-     * after the last request has ended. So a read here returns nothing but the end of the pipe.
+     * Read end of a pipe whose write end only the kernel has, as a file registered with the ring, and closes after the
+     * last request has ended. A read of it therefore only returns at the end of the pipe.
      */
     private final int lifetime;
     private final int entries;
@@ -113,7 +113,7 @@ final class Ring implements AutoCloseable {
     private final int cqMask;
     private final long cqesAt;
     private int sqTail;
-    /** Entries put that the kernel has not taken. */
+    /** Queued entries that the kernel has not consumed. */
     private int pending;
     private int cqHead;
     private int cqTail;
@@ -196,7 +196,7 @@ final class Ring implements AutoCloseable {
      * A ring of its own.
      *
      * @param entries requests that it can hold, one of which {@link #wake} needs
-     * @throws IOException when the kernel has none, or none for this process, with the reason
+     * @throws IOException if the kernel has none, or none for this process, with the reason
      */
     static Ring open(int entries) throws IOException {
         return open(entries, RingCalls.LOOKUP
@@ -211,7 +211,7 @@ final class Ring implements AutoCloseable {
         if (returned < 0) {
             int errno = Errno.in(state);
             throw new IOException(call + ": " + switch (errno) {
-                case ENOSYS -> "this kernel has no such call";
+                case ENOSYS -> "not supported by this kernel";
                 case EPERM -> "not permitted to this process";
                 default -> "error " + errno;
             });
@@ -219,7 +219,7 @@ final class Ring implements AutoCloseable {
         return returned;
     }
 
-    /** Gives the kernel one end of a pipe, to keep as long as the ring, and returns the other. */
+    /** Registers one end of a pipe with the ring, and returns the other end. */
     private int openLifetime(Arena arena) throws IOException {
         MemorySegment ends = arena.allocate(ValueLayout.JAVA_INT, 2);
         require("pipe2", calls.pipe(state, ends));
@@ -256,7 +256,7 @@ final class Ring implements AutoCloseable {
 
     int entries() { return entries; }
 
-    /** Entries that were put and not taken by the kernel yet. */
+    /** Whether queued entries have not been consumed by the kernel yet. */
     boolean hasPending() {
         return pending > 0;
     }
@@ -271,7 +271,7 @@ final class Ring implements AutoCloseable {
                 stable ? (long) RWF_DSYNC << 32 | bytes : bytes, named);
     }
 
-    /** Puts the entry that {@link #wake} ends; to be put again after each such end. */
+    /** Queues the entry that {@link #wake} completes; must be queued again after each completion. */
     void expectWake() {
         read(eventfd, 0, wakes.address(), Long.BYTES, WOKEN);
     }
@@ -289,9 +289,9 @@ final class Ring implements AutoCloseable {
     }
 
     /**
-     * Takes back the entry that was put last, unless the kernel has taken it.
+     * Removes the last queued entry, unless the kernel has consumed it.
      *
-     * @return its name, or {@link #NOTHING} where the kernel has taken all
+     * @return its user data, or {@link #NOTHING} if the kernel has consumed all
      */
     long takeBack() {
         if (closed) {
@@ -315,16 +315,16 @@ final class Ring implements AutoCloseable {
     }
 
     /**
-     * Hands over what was put, and waits until something has ended. May return earlier.
+     * Submits queued entries and waits for a completion. May return earlier.
      *
-     * @throws IOException when the ring is of no use any more
+     * @throws IOException if the ring can no longer be used
      */
     void enter() throws IOException { enter(1, ENTER_GETEVENTS, MemorySegment.NULL); }
 
     /** Whether {@link #enter(int, long)} can be used. */
     boolean isTimed() { return timed; }
 
-    /** Hands over what was put, and waits until so many have ended, or the time is over. May return earlier. */
+    /** Submits queued entries and waits for this many completions or until the timeout. May return earlier. */
     void enter(int ends, long nanoseconds) throws IOException {
         time.set(ValueLayout.JAVA_LONG, TIME_NANOSECONDS, nanoseconds);
         enter(ends, ENTER_GETEVENTS | ENTER_EXT_ARG, timeArgument);
@@ -339,8 +339,8 @@ final class Ring implements AutoCloseable {
         }
         switch (Errno.in(state)) {
             case EINTR, EBUSY, EAGAIN, ETIME -> {
-                // Nothing was taken: a signal, ends that are to be read first, no memory in the kernel now; or the time
-                // is over, and there was nothing to take.
+                // Nothing was consumed: a signal, completions that must be read first, no kernel memory now; or a
+                // timeout without entries.
             }
             default -> require("io_uring_enter", taken);
         }
@@ -354,7 +354,7 @@ final class Ring implements AutoCloseable {
         return cqHead != cqTail;
     }
 
-    /** Reads the next end, if there is one: see {@link #named} and {@link #result}. */
+    /** Reads the next completion, if any: see {@link #named} and {@link #result}. */
     boolean nextEnd() {
         if (!hasEnd()) {
             return false;
@@ -375,7 +375,7 @@ final class Ring implements AutoCloseable {
 
     boolean isClosed() { return closed; }
 
-    /** Closes a ring in which nothing is left, and which no thread wakes any more. */
+    /** Closes a ring in which nothing is left, and which no thread wakes any longer. */
     @Override
     public void close() {
         release();
@@ -385,8 +385,8 @@ final class Ring implements AutoCloseable {
 
     /**
      * Closes a ring whose requests the kernel may still execute, and waits until it has ended or cancelled them all:
-     * nothing reads or writes their memory any more, but what became of each is not known. Other threads may still
-     * {@link #wake} it, so the eventfd stays.
+     * their memory is no longer accessed, but their results are unknown. Other threads may still {@link #wake} it, so
+     * the eventfd stays open.
      */
     void closeAndAwaitEnds() {
         release();

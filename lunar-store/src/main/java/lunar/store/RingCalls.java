@@ -9,8 +9,8 @@ import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /**
- * The functions of libc that a ring needs. It has none for io_uring itself, which is reached by syscall(2). What may
- * fail leaves its errno in a segment of the caller's.
+ * Functions of libc that a ring needs. There are none for io_uring itself, which is called through syscall(2).
+ * Functions that may fail store errno in a segment of the caller.
  */
 record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHandle munmapHandle,
         MethodHandle eventfdHandle, MethodHandle pipeHandle, MethodHandle readHandle,
@@ -73,9 +73,9 @@ record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHand
     }
 
     /**
-     * io_uring_enter(2): requests taken, or negative.
+     * Calls io_uring_enter(2); returns the number of entries consumed, or a negative value.
      *
-     * @param argument struct io_uring_getevents_arg where the flags say so, else 0 bytes
+     * @param argument struct io_uring_getevents_arg if the flags require it, otherwise 0 bytes
      */
     int enter(MemorySegment state, int ring, int submit, int minComplete, int flags,
             MemorySegment argument) {

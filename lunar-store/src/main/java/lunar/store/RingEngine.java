@@ -15,20 +15,19 @@ import lunar.block.spi.RequestCompletion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the aligned reads and writes that are submitted to a device through an io_uring. One thread owns it: it hands
- * over in one system call all that has come since the last one, and waits for ends in the same call, so that the busier
- * it is, the more each call does. A submit makes a system call only to wake it.
+ * Executes aligned reads and writes submitted to a device through an io_uring. One thread owns it: a single system call
+ * submits all requests since the last one and waits for completions, so that calls are batched under load. A submit
+ * makes a system call only to wake the thread.
  *
- * <p>What does not succeed entirely goes to the device's workers, which do all of it once more and report
- * what is wrong: a read or a write may be done twice. But never before the kernel has ended it: a read that is executed
- * late would fill a buffer that is used for something else, a write overwrite newer data. If the ring fails, so that
- * this cannot be seen, it is closed: the kernel tells when it has let go of all its requests, though not how they have
- * ended.
+ * <p>A request that does not succeed completely is passed to the device's workers, which repeat all of it and report
+ * the error: a read or write may be executed twice, but never before the kernel has completed it, because a late read
+ * would overwrite a reused buffer, and a late write newer data. If the ring fails and completions are lost, it is
+ * closed: the kernel then signals when it has released all requests, but not their results.
  */
-final class RingEngine implements Shortcut {
+final class RingEngine implements FastPath {
     /** Requests that may wait before submit refuses more with {@link BusyException}. */
     static final int MAX_WAITING = Workers.MAX_WAITING;
-    /** Requests in the ring at once; one entry less, which is there to wake it. */
+    /** Entries of the ring; one of them is reserved for waking. */
     static final int ENTRIES = 512;
 
     private static final System.Logger LOG = System.getLogger(RingEngine.class.getName());
@@ -39,27 +38,27 @@ final class RingEngine implements Shortcut {
     private static final int SHARE_OF_ENDS = 8;
     private static final int MAX_ENDS = 4;
     /**
-     * At the latest after this time, should they come no more. A short time would cost as much as it saves, for the
-     * kernel would set its clock anew for each wait.
+     * Maximum wait for more completions. A short time would not pay off, because the kernel programs a timer for each
+     * wait.
      */
     private static final long PATIENCE_NS = 2_000_000;
 
     private static final int AWAKE = 0;
     private static final int ASLEEP = 1;
 
-    /** The device's part: what may go through a ring, and where the rest goes. */
+    /** Callbacks of the device: which requests the ring may execute, and where others go. */
     interface Device {
         /** Whether the request is a read or write of this device that needs no copy. */
         boolean isDirect(BlockRequest request);
 
-        /** Whether the file must not be used any more. May come true at any time, for good. */
+        /** Whether the file must no longer be used. May become true at any time, permanently. */
         boolean isLost();
 
         /** The place of its first byte. */
         long offsetBytes(BlockRequest request);
 
         /** The lock of which a request in flight holds a share. */
-        AloneLock alone();
+        RequestLock alone();
 
         /** Runs a request the blocking way. */
         void submitToWorkers(BlockRequest request);
@@ -92,7 +91,7 @@ final class RingEngine implements Shortcut {
     private long share;
     /** Another thread has woken this one, or is about to, and the end of that was not read yet. */
     private boolean wakeOwed;
-    /** The kernel has answered with an error; nothing is put any more. */
+    /** The kernel has returned an error; nothing is queued any longer. */
     private boolean broken;
     /** Ends read in the last turn. */
     private int lastEnds;
@@ -114,21 +113,21 @@ final class RingEngine implements Shortcut {
     /**
      * An engine for the file of a device, or none where the kernel or the options have none.
      *
-     * @param file descriptor for direct I/O, to be closed after the engine; null where there is none
+     * @param file descriptor for direct I/O, to be closed after the engine; null if there is none
      */
-    static Optional<Shortcut> open(Device device, @Nullable LinuxFile file, FileOptions options) {
+    static Optional<FastPath> open(Device device, @Nullable LinuxFile file, FileOptions options) {
         return open(device, file, options, () -> Ring.open(ENTRIES));
     }
 
-    static Optional<Shortcut> open(Device device, @Nullable LinuxFile file, FileOptions options,
+    static Optional<FastPath> open(Device device, @Nullable LinuxFile file, FileOptions options,
             Opener opener) {
         String why;
         if (options.io() != FileOptions.Io.DIRECT) {
-            why = "it is not opened with io=direct";
+            why = "not opened with io=direct";
         } else if (!options.ring()) {
-            why = "it is opened with ring=false";
+            why = "opened with ring=false";
         } else if (file == null) {
-            why = "direct I/O is not known on this processor";
+            why = "direct I/O is not supported on this processor";
         } else {
             try {
                 var engine = new RingEngine(device, opener.open(), file);
@@ -155,7 +154,7 @@ final class RingEngine implements Shortcut {
     @Override
     public boolean submit(BlockRequest request) {
         MemorySegment buffer = request.buffer();
-        // The thread that asks is told by a worker what is wrong with memory that is closed or another thread's.
+        // A worker reports the error of memory that is closed or confined to another thread.
         if (!device.isDirect(request) || !buffer.isAccessibleBy(thread)
                 || !buffer.scope().isAlive()) {
             return false;
@@ -192,7 +191,10 @@ final class RingEngine implements Shortcut {
         }
     }
 
-    /** Until it is closed and nothing is left. A completion may close the device, and so call this once more. */
+    /**
+     * Runs until it is closed and no request is left. A completion may close the device and so call this method
+     * recursively.
+     */
     private void serve() throws IOException {
         while (!broken && (!waiting.isClosed() || !waiting.isEmpty() || isBusy())) {
             begin();
@@ -203,7 +205,7 @@ final class RingEngine implements Shortcut {
 
     private boolean isBusy() { return free < running.length || wakeOwed; }
 
-    /** Puts into the ring what waits and has room. */
+    /** Queues waiting requests in the ring while there are free entries. */
     private void begin() {
         boolean closed = waiting.isClosed();
         while (closed || free > 0) {
@@ -244,7 +246,7 @@ final class RingEngine implements Shortcut {
         }
     }
 
-    /** Hands over what was put, and waits for an end or a new request, unless there is one. */
+    /** Submits queued entries, and waits for a completion or a new request, unless there is one. */
     private void await() throws IOException {
         if (ring.hasEnd() && !ring.hasPending()) {
             return;
@@ -261,7 +263,7 @@ final class RingEngine implements Shortcut {
             }
             return;
         }
-        // A thread that brings a request after this sees it; what was brought before is seen here.
+        // A thread that submits a request after this sees it; earlier requests are visible here.
         state.set(ASLEEP);
         try {
             if (waiting.isEmpty() && !waiting.isClosed()) {
@@ -292,7 +294,7 @@ final class RingEngine implements Shortcut {
     private void ended(int place, int result) {
         BlockRequest request = take(place);
         if (request == null) {
-            throw new AssertionError("an end of nothing at " + place);
+            throw new AssertionError("completion of an unknown entry at " + place);
         }
         if (result == request.buffer().byteSize()) {
             RequestCompletion.completeGuarded(request, null);
@@ -304,9 +306,9 @@ final class RingEngine implements Shortcut {
     }
 
     /**
-     * Lets a worker do it once more, now that the kernel has ended it.
+     * Passes a request that the kernel has completed to a worker, which repeats it.
      *
-     * @param loss why a write with FUA may have lost earlier ones; null where it has not
+     * @param loss why a write with FUA may have lost earlier ones; null if it has not
      */
     private void repeat(BlockRequest request, @Nullable String loss) {
         if (request.fua() && loss != null) {
@@ -326,7 +328,7 @@ final class RingEngine implements Shortcut {
             device.submitToWorkers(request);
         } catch (RuntimeException | Error e) {
             RequestCompletion.completeGuarded(request,
-                    new BusyException(request + ": no worker of " + device + " takes it", e));
+                    new BusyException(request + ": no worker of " + device + " is available", e));
         }
     }
 
@@ -350,8 +352,9 @@ final class RingEngine implements Shortcut {
     }
 
     /**
-     * Gives the ring up after an unexpected error. What the kernel has not taken goes to the workers, which do all from
-     * now on. It is taken back first: a completion may close the device, which waits for what the kernel has.
+     * Abandons the ring after an unexpected error. Entries that the kernel has not consumed are passed to the workers,
+     * which execute all requests from now on. They are removed first, because a completion may close the device, which
+     * waits for the kernel's requests.
      */
     private void giveUp(Throwable cause) {
         broken = true;
@@ -359,7 +362,8 @@ final class RingEngine implements Shortcut {
         waiting.close();
         try {
             List<BlockRequest> takenBack = takeBack();
-            LOG.log(System.Logger.Level.ERROR, device + ": workers go on without io_uring", cause);
+            LOG.log(System.Logger.Level.ERROR,
+                    device + ": continuing with workers, without io_uring", cause);
             takenBack.forEach(this::handOver);
             while (!waiting.isEmpty()) {
                 BlockRequest request = waiting.poll();
@@ -384,8 +388,8 @@ final class RingEngine implements Shortcut {
     }
 
     /**
-     * Waits until the kernel has ended what it has taken. If it does not tell the ends, the ring is closed, and the
-     * workers do once more what was in it. May be called within itself, by a completion that closes the device.
+     * Waits until the kernel has completed its requests. If completions are lost, the ring is closed, and the workers
+     * repeat its requests. May be called recursively by a completion that closes the device.
      */
     private void settle() {
         Throwable failure = null;
@@ -405,9 +409,11 @@ final class RingEngine implements Shortcut {
             return;
         }
         try {
-            LOG.log(System.Logger.Level.ERROR, device + ": closes the io_uring, and waits until the"
-                    + " kernel has let go of " + (running.length - free)
-                    + " requests, before workers do them once more", failure);
+            LOG.log(System.Logger.Level.ERROR,
+                    device + ": closing the io_uring, and waiting until the"
+                            + " kernel has released " + (running.length - free)
+                            + " requests, which workers then repeat",
+                    failure);
         } finally {
             ring.closeAndAwaitEnds();
             repeatAll();

@@ -89,7 +89,7 @@ public final class StoreProvider implements DeviceProvider {
         Optional<String> create = uri.option("create");
         if (create.isPresent() && !create.get().equals("yes")) {
             throw new IllegalArgumentException("create=" + create.get() + " is not yes, which"
-                    + " makes a blank disk where another was served before");
+                    + " creates a blank disk where another was served before");
         }
         options = options.withCreateAgain(create.isPresent());
         return options.withBlockSize(blockSize(uri)).withReadOnly(isTrue(uri, "read-only", false))

@@ -13,9 +13,9 @@ import lunar.block.spi.RequestCompletion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Platform daemon threads that run a device's submitted requests, started when first needed. Every request ends
- * exactly once: by a worker, refused because too many wait or no thread can be started, or by {@link #close} while it
- * still waits. A monitor guards all, since a lock of java.util.concurrent makes an object for each thread that waits.
+ * Platform daemon threads that run a device's submitted requests, started when first needed. Every request completes
+ * exactly once: by a worker, by rejection because too many wait or no thread can be started, or by {@link #close} while
+ * it still waits. Guarded by a monitor, because locks of java.util.concurrent allocate an object per waiting thread.
  */
 final class Workers implements AutoCloseable {
     /** Requests that may wait before submit refuses more with {@link BusyException}. */
@@ -52,7 +52,7 @@ final class Workers implements AutoCloseable {
         }
     }
 
-    /** Returns why the request was not taken; null where it was. */
+    /** Returns why the request was not taken; null if it was. */
     private @Nullable StorageException enqueue(BlockRequest request) {
         synchronized (lock) {
             if (closed) {
@@ -111,7 +111,10 @@ final class Workers implements AutoCloseable {
         }
     }
 
-    /** Fails what waits, and returns when what runs has ended. A worker that calls this does not wait for itself. */
+    /**
+     * Fails waiting requests, and returns when running ones have completed. A worker that calls this does not wait for
+     * itself.
+     */
     @Override
     public void close() {
         List<BlockRequest> rest;

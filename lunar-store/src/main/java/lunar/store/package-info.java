@@ -1,21 +1,21 @@
 /**
- * Stores of blocks: memory ({@link lunar.store.MemoryDevice}, {@code ram:1GiB}; with
- * {@code ram:1GiB?max=64MiB} it is full once 64 MiB of memory are in use), a file
- * ({@link lunar.store.FileDevice}, {@code file:disk.img?size=1GiB}) or a whole disk ({@code disk:/dev/sdb}).
+ * Stores of blocks: memory ({@link lunar.store.MemoryDevice}, {@code ram:1GiB}; with {@code ram:1GiB?max=64MiB} it is
+ * full when it uses 64 MiB of memory), a file ({@link lunar.store.FileDevice}, {@code file:disk.img?size=1GiB}) or a
+ * whole disk ({@code disk:/dev/sdb}).
  *
- * <p>Threading: a memory device does everything on the calling thread. A file or disk executes on the calling
- * thread and runs submitted requests on its own daemon workers, as many as its option {@code workers} says; but
- * reads of up to 64 KiB that the page cache has are done by the submitter, which they do not block (Linux),
- * and with {@code io=direct}, as a disk has, reads and writes of aligned memory go through an io_uring, which one
- * daemon thread serves, where Linux has it (5.7; from 6.1 on it is cheapest) and lets this process use it;
- * {@code ring=false} switches that off.
+ * <p>Threading: a memory device executes everything on the calling thread. A file or disk executes on the calling
+ * thread and runs submitted requests on its own daemon workers, whose number is the option {@code workers}; but reads
+ * of up to 64 KiB from the page cache run on the submitting thread without blocking it (Linux), and with
+ * {@code io=direct}, the default of disks, reads and writes of aligned memory use an io_uring, served by one daemon
+ * thread, if Linux supports it (since 5.7; cheapest since 6.1) and permits it to this process; {@code ring=false}
+ * disables that.
  *
- * <p>All but disks, which do not know, tell where they have holes ({@link lunar.block.BlockDevice#extent}).
+ * <p>All except disks, which do not know them, report their holes ({@link lunar.block.BlockDevice#extent}).
  *
- * <p>Java has no call for holes in files, for exclusive use of a disk, for reads that never wait and for io_uring; they
- * are reached on Linux through {@code java.lang.foreign} where {@code --enable-native-access=lunar.store} allows it.
- * Without it everything works except that files and disks have no UNMAP, zeroes are written instead of punched,
- * files tell no holes and carry no labels: a file is then known by its inode, and keeps no check value of a key.
+ * <p>Java has no API for holes in files, exclusive use of a disk, non-blocking reads and io_uring; on Linux they are
+ * called through {@code java.lang.foreign} if {@code --enable-native-access=lunar.store} permits it. Without it, files
+ * and disks have no UNMAP, zeroes are written rather than punched, files report no holes and have no labels: a file is
+ * then identified by its inode, and stores no check value of a key.
  *
  * {@snippet :
  * try (BlockDevice disk = FileDevice.open(Path.of("disk.img"), FileOptions.BUFFERED.withCreateBytes(1L << 30));

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Atomic writes of files: what a file's device says of them, who sees them, and what the next start finds. */
+/** Tests atomic writes to files: reported limits, visibility to readers, and recovery at the next start. */
 @Timeout(60)
 class AtomicFileTest {
     private static final int BYTES = 1 << 20;
@@ -96,7 +96,7 @@ class AtomicFileTest {
 
     @ParameterizedTest
     @EnumSource(value = FileOptions.Io.class, names = {"BUFFERED", "MAPPED", "DIRECT"})
-    void shouldBeSeenWholeByReadersBeside(FileOptions.Io io) throws Exception {
+    void shouldAppearAtomicToConcurrentReaders(FileOptions.Io io) throws Exception {
         try (FileDevice device = FileDevice.open(file, NEW.withIo(io))) {
             var done = new AtomicBoolean();
             Thread writer = Thread.ofPlatform().start(() -> {
@@ -177,7 +177,7 @@ class AtomicFileTest {
         interrupt();
         assertThatThrownBy(() -> FileDevice.open(file, NEW.withReadOnly(true)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("open it once without read-only=true");
+                .hasMessageContaining("open the file once without read-only=true");
     }
 
     @Test
@@ -224,7 +224,7 @@ class AtomicFileTest {
     }
 
     @Test
-    void shouldForgetTheLogOfAFileThatIsMadeAnew() throws Exception {
+    void shouldDiscardTheLogOfARecreatedFile() throws Exception {
         interrupt();
         Files.delete(file);
         try (FileDevice device = FileDevice.open(file, NEW)) {
@@ -233,7 +233,7 @@ class AtomicFileTest {
     }
 
     @Test
-    void shouldIgnoreALogThatIsNotWhole() throws Exception {
+    void shouldIgnoreAnIncompleteLog() throws Exception {
         interrupt();
         byte[] bytes = Files.readAllBytes(log);
         bytes[bytes.length - 1]++;

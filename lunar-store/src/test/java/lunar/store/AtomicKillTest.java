@@ -16,7 +16,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Kills a process that writes atomically, at moments that a seed chooses: the file has all of a write or nothing. */
+/**
+ * Kills a process that writes atomically, at moments determined by a seed: the file contains each write completely or
+ * not at all.
+ */
 @Timeout(180)
 class AtomicKillTest {
     private static final int KILLS = 8;
@@ -26,7 +29,7 @@ class AtomicKillTest {
 
     @ParameterizedTest
     @EnumSource(value = FileOptions.Io.class, names = {"BUFFERED", "DIRECT"})
-    void shouldHaveAllOfAWriteOrNothingAfterAKill(FileOptions.Io io) throws Exception {
+    void shouldKeepWritesAtomicAcrossAKill(FileOptions.Io io) throws Exception {
         Path file = folder.resolve("disk.img");
         var random = new Random(Seed.next());
         for (int kill = 0; kill < KILLS; kill++) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A filter over a device with atomic writes says that it has them, and so must pass them on as they are. */
+/** Tests that filters over a device with atomic writes report them, and keep writes atomic. */
 @Timeout(60)
 class AtomicThroughFiltersTest {
     @TempDir

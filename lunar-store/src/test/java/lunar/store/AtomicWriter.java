@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import lunar.block.BlockRequest;
 
-/** A process that writes a mebibyte atomically, each time with another byte, and tells each that is done. */
+/** Process that writes a mebibyte atomically, each time with another byte, and prints each completed write. */
 final class AtomicWriter {
     static final int BYTES = 1 << 20;
 

@@ -13,7 +13,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Atomic writes beside plain ones, cut off at every step: by a loss of power, or by the death of the process alone. */
+/**
+ * Tests atomic writes beside plain ones, interrupted at every step: by a power failure, or by the end of the process
+ * alone.
+ */
 class AtomicWritesTest {
     private static final int BLOCK = 512;
     private static final int BLOCKS = 24;
@@ -21,7 +24,7 @@ class AtomicWritesTest {
     private static final long IMAGE = 42;
     private static final int RUNS = 3000;
 
-    /** What must be on the image, and what may be there instead of it. */
+    /** Expected content of the image, and permitted alternatives. */
     private static final class Expected {
         private final byte[][] stable = new byte[BLOCKS][BLOCK];
         private int first;
@@ -63,7 +66,7 @@ class AtomicWritesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldLeaveAllOrNothingWhereverItIsCutOff(boolean processOnly) throws IOException {
+    void shouldKeepWritesAtomicAtEveryCut(boolean processOnly) throws IOException {
         long first = Seed.next();
         int recovered = 0;
         for (long seed = first; seed < first + RUNS; seed++) {
@@ -188,7 +191,7 @@ class AtomicWritesTest {
     }
 
     @Test
-    void shouldRollBackAWriteThatFailsHalfWay() throws IOException {
+    void shouldRollBackAPartiallyFailedWrite() throws IOException {
         var image = new FailingImage();
         AtomicLog log = log();
         var writes = new AtomicWrites(image, log);
@@ -223,7 +226,7 @@ class AtomicWritesTest {
     }
 
     @Test
-    void shouldSayThatTheImageIsTornWhereItCannotBeRolledBackUntilItIsCompleted()
+    void shouldReportATornImageUntilItIsCompleted()
             throws IOException {
         var image = new FailingImage();
         AtomicLog log = log();

@@ -60,7 +60,7 @@ class CacheFilterTest {
     // --- what must never be ---
 
     @Test
-    void shouldNeverBringWhatTheDeviceDidNotHoldWhileTheReadWasUnderWay() throws Exception {
+    void shouldNeverReturnDataTheDeviceDidNotHoldDuringTheRead() throws Exception {
         long first = Seed.next();
         long hits = 0;
         long joins = 0;
@@ -96,7 +96,7 @@ class CacheFilterTest {
     }
 
     @Test
-    void shouldKeepNeitherOfTwoWritesThatWereUnderWayAtOnce() throws Exception {
+    void shouldCacheNeitherOfTwoConcurrentWrites() throws Exception {
         var _ = cache.submitWrite(0, filled(2, 1));
         var _ = cache.submitWrite(0, filled(2, 2));
         List<SteppedDevice.Step> both = below.pending();
@@ -108,7 +108,7 @@ class CacheFilterTest {
     }
 
     @Test
-    void shouldHaveNothingOfAWriteThatFailed() throws Exception {
+    void shouldDiscardAFailedWrite() throws Exception {
         cache.write(0, filled(2, 1));
         assertThat(cache.statistics().heldPages()).isEqualTo(1);
         CompletableFuture<Void> write = cache.submitWrite(0, filled(2, 2));
@@ -121,7 +121,7 @@ class CacheFilterTest {
     }
 
     @Test
-    void shouldKeepWhatManyThreadsWriteAndReadTheSameAsTheDevice() throws Exception {
+    void shouldStayConsistentWithTheDeviceUnderManyThreads() throws Exception {
         long seed = Seed.next();
         MemoryDevice memory = MemoryDevice.create(256 * 512, 512);
         try (BlockDevice device = new CacheFilter(
@@ -162,9 +162,9 @@ class CacheFilterTest {
     // --- what it is for ---
 
     @Test
-    void shouldAnswerFromMemoryWhatWasReadOrWritten() throws Exception {
+    void shouldServeCachedBlocksFromMemory() throws Exception {
         cache.write(4, filled(4, 3));
-        below.content().fill((byte) 9); // behind its back, so that one sees who answers
+        below.content().fill((byte) 9); // bypasses the cache, so that the source of data is visible
         assertThat(cache.submitRead(5, filled(2, 0))).isCompleted();
         assertThat(read(cache, 4)).isEqualTo(3);
         assertThat(read(cache, 8)).isEqualTo(9);
@@ -265,7 +265,7 @@ class CacheFilterTest {
     }
 
     @Test
-    void shouldReadItselfWhatAReadAheadDidNotBring() throws Exception {
+    void shouldReadBlocksThatAReadAheadMissed() throws Exception {
         try (var device = new CacheFilter(below, SMALL.withReadAheadBytes(8 * KIB))) {
             device.read(0, filled(2, 0));
             device.read(2, filled(2, 0)); // leads to a read of what comes next
@@ -292,7 +292,7 @@ class CacheFilterTest {
     // --- the device as a whole ---
 
     @Test
-    void shouldForgetEverythingWhenTheDeviceIsResized() throws Exception {
+    void shouldDropAllBlocksWhenTheDeviceIsResized() throws Exception {
         cache.write(100, filled(4, 1));
         below.resize(64);
         cache.refresh();
@@ -301,7 +301,7 @@ class CacheFilterTest {
     }
 
     @Test
-    void shouldForgetEverythingWhenTheKeyIsErased(@TempDir Path dir)
+    void shouldDropAllBlocksWhenTheKeyIsErased(@TempDir Path dir)
             throws Exception {
         try (BlockDevice device = Devices
                 .open("cache=1MiB:encrypt=" + dir.resolve("key") + ",create-key=yes:ram:1MiB")) {

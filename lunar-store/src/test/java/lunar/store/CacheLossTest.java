@@ -18,7 +18,7 @@ import lunar.filter.CacheOptions;
 import lunar.testkit.SteppedDevice;
 import org.junit.jupiter.api.Test;
 
-/** A cache over a device that loses writes which it has acknowledged (docs/adr/008-lost-write-caches.md). */
+/** Tests a cache over a device that loses acknowledged writes (docs/adr/008-lost-write-caches.md). */
 class CacheLossTest {
     private final SteppedDevice medium = new SteppedDevice(128);
     private final Lossy lossy = new Lossy(medium);
@@ -82,7 +82,7 @@ class CacheLossTest {
     }
 
     @Test
-    void shouldTellWhatTheDeviceHoldsAsSoonAsItHasCountedALoss() throws Exception {
+    void shouldReportWhatTheDeviceHoldsAsSoonAsItHasCountedALoss() throws Exception {
         writeAndLose();
         lossy.losses++;
         assertThat(read()).isEqualTo(1);
@@ -94,7 +94,7 @@ class CacheLossTest {
     }
 
     @Test
-    void shouldTellWhatTheDeviceHoldsOnceAFlushHasFailed() throws Exception {
+    void shouldReportWhatTheDeviceHoldsOnceAFlushHasFailed() throws Exception {
         writeAndLose();
         lossy.failingFlushes = 1;
         assertThatThrownBy(cache::flush).isInstanceOf(LostWritesException.class);
@@ -107,7 +107,7 @@ class CacheLossTest {
     }
 
     @Test
-    void shouldTellWhatTheDeviceHoldsOnceAWriteWithFuaHasFailed() throws Exception {
+    void shouldReportWhatTheDeviceHoldsOnceAWriteWithFuaHasFailed() throws Exception {
         writeAndLose();
         lossy.failingFlushes = 1;
         assertThatThrownBy(() -> cache.writeThrough(64, filled(2)))
@@ -129,7 +129,7 @@ class CacheLossTest {
         lose(); // what it told is not stored either
         cache.flush();
         assertThat(read()).isEqualTo(1);
-        medium.content().fill((byte) 9); // behind its back, so that one sees who answers
+        medium.content().fill((byte) 9); // bypasses the cache, so that the source of data is visible
         assertThat(read()).as("a cache again").isEqualTo(1);
     }
 
@@ -143,7 +143,7 @@ class CacheLossTest {
         medium.pending().getFirst().run(); // it has what will be lost, and does not end yet
         lose();
         lossy.losses++;
-        cache.flush(); // succeeds: nobody's write is in doubt any more
+        cache.flush(); // succeeds: nobody's write is in doubt any longer
         medium.endAll();
         assertThat(read).isCompleted();
         assertThat(read()).isEqualTo(1);

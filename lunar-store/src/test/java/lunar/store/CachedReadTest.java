@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the page cache holds is read by the submitter, all else by a worker; and neither makes garbage. */
+/** Tests that the submitter reads blocks in the page cache and a worker all others, without allocation. */
 class CachedReadTest {
     private static final FileOptions NEW = FileOptions.BUFFERED.withCreateBytes(1 << 20);
     private static final int BYTES = 4096;
@@ -32,7 +32,7 @@ class CachedReadTest {
 
     private static final int MAX_RUNS = 20;
 
-    /** What a run may cost whatever its length. */
+    /** Allocation allowance of a run of any length. */
     private static final long CONSTANT_BYTES = 16 * 1024;
 
     @TempDir
@@ -76,7 +76,7 @@ class CachedReadTest {
     }
 
     @Test
-    void shouldTellTheSameFailuresAsAWorker() throws Exception {
+    void shouldReportTheSameFailuresAsAWorker() throws Exception {
         FileDevice device = FileDevice.open(folder.resolve("disk.img"), NEW);
         assertThat(failure(device, new BlockRequest().asRead(2048, 8, data)))
                 .isInstanceOf(OutOfRangeException.class);
@@ -98,7 +98,7 @@ class CachedReadTest {
     }
 
     @Test
-    void shouldMakeNoGarbage() throws Exception {
+    void shouldAllocateNothing() throws Exception {
         // One worker: where the processor is busy others would be started at any time, each of which costs something.
         try (FileDevice device = FileDevice.open(folder.resolve("disk.img"), NEW.withWorkers(1))) {
             device.write(0, data);

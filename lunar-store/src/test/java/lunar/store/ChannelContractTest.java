@@ -10,7 +10,10 @@ import lunar.testkit.ChannelContract;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The contract of channels over stores: one that ends requests at once, one with workers, one that reorders. */
+/**
+ * Runs the contract of channels over stores: one that completes requests immediately, one with workers, one that
+ * reorders.
+ */
 class ChannelContractTest {
     @Nested
     class Memory512 extends ChannelContract {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whole disks: loop devices, where this machine lets the test make some. */
+/** Tests whole disks with loop devices, where the machine permits them. */
 class DiskDeviceTest {
     private static final FileOptions DIRECT = FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT);
 
@@ -70,7 +70,7 @@ class DiskDeviceTest {
     }
 
     @Test
-    void shouldRefuseADiskThatIsMounted(@TempDir Path folder) throws Exception {
+    void shouldRejectADiskThatIsMounted(@TempDir Path folder) throws Exception {
         try (LoopDisk disk = LoopDisk.over(folder.resolve("image"), 16 << 20)) {
             Path mount = Files.createDirectory(folder.resolve("mount"));
             LoopDisk.run(List.of("mkfs.ext4", "-q", disk.device().toString()));
@@ -86,7 +86,7 @@ class DiskDeviceTest {
     }
 
     @Test
-    void shouldRefuseToWriteAWriteProtectedDisk(@TempDir Path folder) throws Exception {
+    void shouldRejectToWriteAWriteProtectedDisk(@TempDir Path folder) throws Exception {
         try (LoopDisk disk = LoopDisk.writeProtected(folder.resolve("image"), 16 << 20)) {
             assertThatThrownBy(() -> DiskDevice.open(disk.device(), DIRECT))
                     .isInstanceOf(WriteProtectedException.class)
@@ -99,13 +99,13 @@ class DiskDeviceTest {
     }
 
     @Test
-    void shouldSayInOneLineWhatIsNoDisk(@TempDir Path folder) throws Exception {
+    void shouldReportInvalidDiskInOneLine(@TempDir Path folder) throws Exception {
         Path file = Files.createFile(folder.resolve("file"));
         assertThatThrownBy(() -> DiskDevice.open(file, DIRECT))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("is not a disk").hasMessageNotContaining("\n");
         assertThatThrownBy(() -> DiskDevice.open(folder.resolve("none"), DIRECT))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("there is no disk");
+                .hasMessageContaining("no such disk");
     }
 }

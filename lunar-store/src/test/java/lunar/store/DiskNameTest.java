@@ -9,7 +9,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Names of disks, from a copy of what Linux shows in /sys and udev in /run. */
+/** Tests names of disks, with a copy of Linux's /sys and udev's /run. */
 class DiskNameTest {
     @TempDir
     Path root;
@@ -61,7 +61,7 @@ class DiskNameTest {
     }
 
     @Test
-    void shouldTellADiskFromItsPartitions() throws IOException {
+    void shouldDistinguishADiskFromItsPartitions() throws IOException {
         Path disk = nvme("nvme0n1");
         Path one = partition(disk, "nvme0n1p1", 1, 2048);
         Path two = partition(disk, "nvme0n1p2", 2, 4096);
@@ -73,7 +73,7 @@ class DiskNameTest {
     }
 
     @Test
-    void shouldTellAPartitionFromThatOfACopiedDisk() throws IOException {
+    void shouldDistinguishAPartitionFromThatOfACopiedDisk() throws IOException {
         Path disk = disk("pci0/host0/block/sda");
         put(disk, "device/wwid", "naa.5000c500a1b2c3d4");
         Path copy = disk("pci0/host1/block/sdb");
@@ -84,7 +84,7 @@ class DiskNameTest {
     }
 
     @Test
-    void shouldKnowADiskByItsMultipathDevice() throws IOException {
+    void shouldIdentifyADiskByItsMultipathDevice() throws IOException {
         Path path = disk("pci0/host0/block/sda");
         put(path, "device/wwid", "naa.600140512345678");
         Path multipath = disk("virtual/block/dm-0");
@@ -93,7 +93,7 @@ class DiskNameTest {
     }
 
     @Test
-    void shouldNotTakeTheSerialOfAVirtualDiskForUniqueInTheWorld() throws IOException {
+    void shouldNotTreatTheSerialOfAVirtualDiskAsGloballyUnique() throws IOException {
         Path disk = disk("pci0/0000:00:04.0/virtio1/block/vda");
         put(disk, "serial", "data");
         assertThat(name(disk)).isNotEqualTo(DiskName.of(disk, udev, "another machine"));
@@ -101,7 +101,7 @@ class DiskNameTest {
     }
 
     @Test
-    void shouldKnowADiskWithoutANameByItsSlot() throws IOException {
+    void shouldIdentifyAnUnnamedDiskByItsSlot() throws IOException {
         DiskName first = name(disk("pci0/0000:00:04.0/virtio1/block/vda"));
         DiskName swapped = name(disk("pci0/0000:00:04.0/virtio2/block/vdb"));
         DiskName other = name(disk("pci0/0000:00:05.0/virtio2/block/vdc"));
@@ -112,7 +112,7 @@ class DiskNameTest {
     }
 
     @Test
-    void shouldKnowAnArrayByItsUuid() throws IOException {
+    void shouldIdentifyAnArrayByItsUuid() throws IOException {
         Path array = disk("virtual/block/md127");
         put(array, "md/level", "raid1");
         put(array, "dev", "9:127");
@@ -121,7 +121,7 @@ class DiskNameTest {
     }
 
     @Test
-    void shouldTakeAnUnreadableNameForNoneInTheIdentityOfEarlierVersions(
+    void shouldTreatAnUnreadableNameAsNoneInTheIdentityOfEarlierVersions(
             @TempDir Path unreadable) throws Exception {
         Files.createDirectories(unreadable.resolve("device/wwid")); // reading it is an error
         assertThat(DiskDevice.legacy(Path.of("/dev/sdx"), unreadable))

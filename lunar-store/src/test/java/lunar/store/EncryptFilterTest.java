@@ -123,7 +123,7 @@ class EncryptFilterTest {
             plain.write(8, filled(0x5a));
         }
         assertThatThrownBy(() -> open("lost,create-key=yes"))
-                .isInstanceOf(DeviceGoneException.class).hasMessageContaining("has data")
+                .isInstanceOf(DeviceGoneException.class).hasMessageContaining("contains data")
                 .hasMessageContaining("lunar key create " + dir.resolve("lost"));
         assertThat(dir.resolve("lost")).doesNotExist();
         try (BlockDevice plain = Devices.open(image())) {
@@ -146,7 +146,7 @@ class EncryptFilterTest {
     }
 
     @Test
-    void shouldRefuseAKeyFileThatIsNoneWithoutTellingItsContent() throws Exception {
+    void shouldRejectAnInvalidKeyFileWithoutShowingItsContent() throws Exception {
         Files.writeString(dir.resolve("key"), "c0ffee no key"); // its mode stays
         assertThatThrownBy(() -> open("key")).isInstanceOf(DeviceGoneException.class)
                 .hasMessageContaining("is not a key of 64 bytes")
@@ -155,14 +155,14 @@ class EncryptFilterTest {
     }
 
     @Test
-    void shouldRefuseAKeyFileThatIsMissing() {
+    void shouldRejectAKeyFileThatIsMissing() {
         assertThatThrownBy(() -> open("none")).isInstanceOf(DeviceGoneException.class)
                 .hasMessageContaining("does not exist").hasMessageContaining("lunar key create");
         assertThat(dir.resolve("none")).doesNotExist();
     }
 
     @Test
-    void shouldRefuseAWrongKeyAlsoInACopy() throws Exception {
+    void shouldRejectAWrongKeyAlsoInACopy() throws Exception {
         assumeTrue(LinuxFile.isAvailable());
         new KeyFile(dir.resolve("wrong")).create();
         open("key").close();
@@ -175,9 +175,9 @@ class EncryptFilterTest {
                 .hasMessageContaining("is not the key of");
     }
 
-    /** What earlier versions left: no check value. */
+    /** Images of earlier versions, without a check value. */
     @Test
-    void shouldTakeTheFirstKeyOfAnImageWithoutACheckValueForItsKey() throws Exception {
+    void shouldAcceptAnyKeyOfAnImageWithoutACheckValue() throws Exception {
         assumeTrue(LinuxFile.isAvailable());
         new KeyFile(dir.resolve("wrong")).create();
         Devices.open(image() + "?size=1MiB").close();
@@ -190,7 +190,7 @@ class EncryptFilterTest {
     }
 
     @Test
-    void shouldTakeEitherKeyWhenACrashCutsTheErasureOfOne() throws Exception {
+    void shouldAcceptEitherKeyAfterACrashDuringKeyErasure() throws Exception {
         assumeTrue(LinuxFile.isAvailable());
         Path key = dir.resolve("key");
         String before = Files.readString(key);
@@ -220,7 +220,7 @@ class EncryptFilterTest {
     }
 
     @Test
-    void shouldNotTakeADamagedCheckValueForNone() throws Exception {
+    void shouldNotTreatADamagedCheckValueAsAbsent() throws Exception {
         assumeTrue(LinuxFile.isAvailable());
         open("key").close();
         try (BlockDevice raw = Devices.open(image())) {
@@ -232,7 +232,7 @@ class EncryptFilterTest {
     }
 
     @Test
-    void shouldRefuseSettingsThatAreNone() {
+    void shouldRejectInvalidSettings() {
         assertThatThrownBy(() -> open("key,create-key=no")).hasMessageContaining("create-key=yes");
         assertThatThrownBy(() -> open("key,check=no")).hasMessageContaining("check=adopt");
     }

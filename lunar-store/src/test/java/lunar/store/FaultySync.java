@@ -6,13 +6,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** Syncs that fail as Linux does after a failed writeback: once, and then never again. */
+/** Syncs that fail as Linux reports a failed writeback: once, and not again. */
 final class FaultySync implements FileOpening.SyncOpener {
-    /** What the next sync fails with. */
+    /** Failure of the next sync. */
     volatile @Nullable IOException next;
     /** Syncs that succeed before. */
     private int passes;
-    /** What a sync waits for before it fails or succeeds. */
+    /** Latch that a sync awaits before it fails or succeeds. */
     volatile @Nullable CountDownLatch gate;
     final CountDownLatch entered = new CountDownLatch(1);
     final AtomicInteger syncs = new AtomicInteger();

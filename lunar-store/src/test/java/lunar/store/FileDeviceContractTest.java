@@ -8,7 +8,7 @@ import lunar.testkit.BlockDeviceContract;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The contract on files, each way the data can take. */
+/** Runs the contract on files, with each I/O path. */
 class FileDeviceContractTest {
     @Nested
     class Buffered extends OnFile {

@@ -73,7 +73,7 @@ class FileDeviceTest {
     }
 
     @Test
-    void shouldTellHowMuchRoomItTakes() throws IOException {
+    void shouldReportItsSpaceUsage() throws IOException {
         assumeTrue(LinuxFile.isAvailable());
         try (FileDevice device = FileDevice.open(file,
                 FileOptions.BUFFERED.withCreateBytes(4 << 20))) {
@@ -162,7 +162,7 @@ class FileDeviceTest {
     }
 
     @Test
-    void shouldRefuseAFileThatIsInUse() throws Exception {
+    void shouldRejectAFileThatIsInUse() throws Exception {
         try (FileDevice device = FileDevice.open(file, NEW)) {
             assertThatThrownBy(() -> FileDevice.open(file, NEW)).isInstanceOf(BusyException.class)
                     .hasMessageContaining("in use by this process");
@@ -173,7 +173,7 @@ class FileDeviceTest {
     }
 
     @Test
-    void shouldRefuseAFileThatAnotherProcessUsesAndShareItAmongReaders() throws Exception {
+    void shouldRejectAFileThatAnotherProcessUsesAndShareItAmongReaders() throws Exception {
         FileDevice.open(file, NEW).close();
         for (String mode : List.of("exclusive", "shared")) {
             Process holder = LockHolder.start(file, mode);
@@ -205,13 +205,13 @@ class FileDeviceTest {
     }
 
     @Test
-    void shouldSayInOneLineWhyAFileIsNoDevice() throws IOException {
+    void shouldReportInvalidDeviceFileInOneLine() throws IOException {
         Path odd = Files.write(folder.resolve("odd"), new byte[1000]);
         Path empty = Files.createFile(folder.resolve("empty"));
         Path small = Files.write(folder.resolve("small"), new byte[512]);
         requireRefusal(file, FileOptions.BUFFERED, "does not exist");
         requireRefusal(file, NEW.withReadOnly(true), "cannot create");
-        requireRefusal(folder.resolve("none/disk"), NEW, "the folder of");
+        requireRefusal(folder.resolve("none/disk"), NEW, "the directory of");
         requireRefusal(folder, FileOptions.BUFFERED, "is a directory");
         requireRefusal(odd, FileOptions.BUFFERED, "not a multiple of 512");
         requireRefusal(empty, FileOptions.BUFFERED, "is empty");
@@ -252,7 +252,7 @@ class FileDeviceTest {
     }
 
     @Test
-    void shouldTellWhenTheFileSystemIsFull() throws Exception {
+    void shouldReportWhenTheFileSystemIsFull() throws Exception {
         Path mount = Files.createDirectory(folder.resolve("mount"));
         LoopDisk.run(List.of("mount", "-t", "tmpfs", "-o", "size=1m", "none", mount.toString()));
         try (var device = FileDevice.open(mount.resolve("disk.img"),
@@ -269,7 +269,7 @@ class FileDeviceTest {
     }
 
     @Test
-    void shouldTellFullFromBrokenByWhatTheSystemSays() throws IOException {
+    void shouldDistinguishFullFromBrokenByErrno() throws IOException {
         Path full = Path.of("/dev/full");
         assumeTrue(Files.exists(full), "no /dev/full here");
         try (var channel = FileChannel.open(full, StandardOpenOption.WRITE)) {
@@ -333,7 +333,7 @@ class FileDeviceTest {
     }
 
     @Test
-    void shouldRefuseMoreThanItLetsWaitAndFailWhatWaitsOnClose() throws Exception {
+    void shouldRejectMoreThanItLetsWaitAndFailWhatWaitsOnClose() throws Exception {
         FileDevice device = FileDevice.open(file, NEW.withWorkers(1));
         var started = new CountDownLatch(1);
         var go = new CountDownLatch(1);
@@ -365,7 +365,7 @@ class FileDeviceTest {
     }
 
     @Test
-    void shouldGoOnAfterACompletionThatThrows() throws Exception {
+    void shouldContinueAfterACompletionThatThrows() throws Exception {
         try (BlockDevice device = FileDevice.open(file, NEW.withWorkers(1))) {
             device.submit(new BlockRequest().asFlush().onCompletion((_, _) -> {
                 throw new IllegalStateException("a completion of a test");

@@ -18,7 +18,7 @@ import lunar.block.MediumException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Holes in files, which Linux tells. */
+/** Tests holes in files as Linux reports them. */
 class FileExtentTest {
     private static final FileOptions LARGE_BLOCKS = FileOptions.BUFFERED.withBlockSize(4096);
 
@@ -49,7 +49,7 @@ class FileExtentTest {
     }
 
     @Test
-    void shouldTakeABlockThatIsPartlyInAHoleAsAllocated() throws Exception {
+    void shouldTreatABlockPartlyInAHoleAsAllocated() throws Exception {
         Path disk = folder.resolve("small-blocks");
         try (var image = new RandomAccessFile(disk.toFile(), "rw")) {
             image.setLength(8 << 20);
@@ -80,7 +80,7 @@ class FileExtentTest {
     }
 
     @Test
-    void shouldNotTakeWhatSomebodyCutOffForAHole() throws IOException {
+    void shouldNotTreatTruncatedBlocksAsAHole() throws IOException {
         Path image = folder.resolve("disk.img");
         try (var device = FileDevice.open(image, LARGE_BLOCKS.withCreateBytes(1 << 20))) {
             assumeHolesAreTold(device);

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which disk a file is, whatever becomes of its name and its copies. */
+/** Tests that the identity of a file's disk does not depend on the file's name, and that copies differ. */
 class FileIdentityTest {
     @TempDir
     Path folder;
@@ -54,7 +54,7 @@ class FileIdentityTest {
     }
 
     @Test
-    void shouldNotBeThatOfAnotherFileAtTheSamePath() throws Exception {
+    void shouldDifferFromAnotherFileAtTheSamePath() throws Exception {
         UUID before = created(file);
         Files.delete(file);
         assertThat(created(file)).isNotEqualTo(before);
@@ -151,7 +151,7 @@ class FileIdentityTest {
 
     /** As 'lunar info' does before a server of the new version has ever run. */
     @Test
-    void shouldNotBeDecidedByACommandThatLooksAtTheFileBeforeItsServer() throws Exception {
+    void shouldNotDeriveIdentityFromACommandThatReadsTheFileBeforeItsServer() throws Exception {
         assumeTrue(LinuxFile.isAvailable());
         Files.write(file, new byte[1 << 20]);
         UUID shown = opened(file);
@@ -164,7 +164,7 @@ class FileIdentityTest {
     }
 
     @Test
-    void shouldInheritWhatAnEarlierVersionMadeOfThePathOnce() throws Exception {
+    void shouldInheritIdentityOfEarlierVersionOnce() throws Exception {
         assumeTrue(LinuxFile.isAvailable());
         var records = new Records();
         Files.write(file, new byte[1 << 20]);
@@ -179,7 +179,7 @@ class FileIdentityTest {
         assertThat(opened(folder.resolve("renamed.img"), "", records)).isEqualTo(ofPath);
     }
 
-    /** A server makes the folder of an identity when it serves it, whoever has chosen it. */
+    /** A server creates the directory of an identity that it serves, even if another process chose the identity. */
     @Test
     void shouldNotBeInheritedAfterTheOperatorHasGivenItToAFile() throws Exception {
         assumeTrue(LinuxFile.isAvailable());
@@ -195,7 +195,7 @@ class FileIdentityTest {
     }
 
     @Test
-    void shouldBeWhatTheOperatorSays() throws Exception {
+    void shouldFollowTheOperatorsSetting() throws Exception {
         assumeTrue(LinuxFile.isAvailable());
         UUID said = UUID.fromString("0f8fad5b-d9cb-469f-a165-70867728950e");
         created(file);
@@ -209,7 +209,7 @@ class FileIdentityTest {
     @ValueSource(strings = {"", "1", "1 ------------------------------------ 1/1.1",
             "2 0f8fad5b-d9cb-469f-a165-70867728950e 1/1.1",
             "1 0f8fad5b-d9cb-469f-a165-70867728950e 1/1.1"})
-    void shouldNotBelieveALabelThatSomebodyElseHasMade(String text) throws Exception {
+    void shouldIgnoreALabelOfAnotherUser(String text) throws Exception {
         assumeTrue(LinuxFile.isAvailable());
         UUID before = created(file);
         try (BlockDevice device = Devices.open("file:" + file)) {

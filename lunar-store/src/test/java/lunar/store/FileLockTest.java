@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** How long a file stays locked against other processes. */
+/** Tests how long a file stays locked against other processes. */
 class FileLockTest {
     private static final int BLOCK = 4096;
     private static final FileOptions NEW = FileOptions.BUFFERED.withBlockSize(BLOCK)

@@ -29,7 +29,7 @@ import lunar.testkit.OneThreadDevice;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The contract on each filter over memory: nothing may be lost by standing in between. */
+/** Runs the contract on each filter over memory. */
 class FilterContractTest {
     /** A filter over memory; also over memory that ends requests on one thread. */
     abstract static class FilterContract extends BlockDeviceContract {

@@ -15,7 +15,7 @@ import lunar.testkit.GranularDevice;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A device that follows an unmap as far as whole granules go, bare and under filters. */
+/** Tests a device that unmaps whole granules only, bare and under filters. */
 class GranularDeviceTest {
     @Nested
     class Bare extends BlockDeviceContract {

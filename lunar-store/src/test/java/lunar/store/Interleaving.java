@@ -17,9 +17,9 @@ import lunar.testkit.SteppedDevice;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Random requests through a filter over a device of which a seed says when each request has its effect, when it ends,
- * and how; overlapping ones, too. After each read: what it brought must be what the device held at one moment while the
- * read was under way, all of it. After each write: the device must have held it at such a moment.
+ * Random requests through a filter over a device in which a seed determines when each request takes effect, when it
+ * completes, and how; overlapping ones, too. Each read must return what the device held at one moment while the read
+ * was in progress. After each write, the device must have held its data at such a moment.
  */
 final class Interleaving {
     static final int BLOCKS = 64;
@@ -95,7 +95,7 @@ final class Interleaving {
         return first;
     }
 
-    /** One of the device's requests goes a step further. */
+    /** Advances one of the device's requests by a step. */
     private void proceed() {
         List<SteppedDevice.Step> pending = below.pending();
         SteppedDevice.Step step = pending.get(random.nextInt(pending.size()));

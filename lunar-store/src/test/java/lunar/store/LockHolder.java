@@ -3,7 +3,7 @@ package lunar.store;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Another process that has a file open as a device, until its standard input ends. */
+/** Process that holds a file open as a device until its standard input ends. */
 final class LockHolder {
     private LockHolder() {}
 

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A real block device of the kernel, over a file. Needs root and losetup; the tests are skipped without. */
+/** Block device of the kernel over a file. Requires root and losetup, without which the tests are skipped. */
 final class LoopDisk implements AutoCloseable {
     private final Path device;
 

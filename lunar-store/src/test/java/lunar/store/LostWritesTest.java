@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The error of a writeback, which Linux tells once, is told to everybody until an operator has accepted it. */
+/** Tests that a writeback error, which Linux reports once, is reported to everybody until an operator accepts it. */
 @Timeout(60)
 class LostWritesTest {
     private static final FileOptions NEW = FileOptions.BUFFERED.withCreateBytes(1 << 20);
@@ -108,7 +108,7 @@ class LostWritesTest {
     }
 
     @Test
-    void shouldTellWhoWaitsBesideTheOneThatGetsTheError() throws Exception {
+    void shouldReportAnErrorAlsoToConcurrentWaiters() throws Exception {
         try (FileDevice device = open(NEW)) {
             device.write(0, data());
             var gate = new CountDownLatch(1);
@@ -174,11 +174,11 @@ class LostWritesTest {
         }
         assertThatThrownBy(() -> FileDevice.acceptLostWrites(file))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("nothing of " + file + " is known to be lost");
+                .hasMessageContaining("no lost writes of " + file + " are recorded");
     }
 
     @Test
-    void shouldLetALossBeAcceptedWhileTheFileIsInUse() throws Exception {
+    void shouldAcceptALossWhileTheFileIsInUse() throws Exception {
         try (FileDevice device = open(NEW)) {
             faults.failOnce();
             assertLost(device::flush);
@@ -193,7 +193,7 @@ class LostWritesTest {
     }
 
     @Test
-    void shouldNotTakeALossForAcceptedThatComesWithTheAcceptance() throws Exception {
+    void shouldNotAcceptALossThatOccursDuringTheAcceptance() throws Exception {
         try (FileDevice device = open(NEW)) {
             faults.failOnce();
             assertLost(device::flush);
@@ -221,7 +221,7 @@ class LostWritesTest {
 
     /** Pages that a later sync drops may be other hosts' than those of the first. */
     @Test
-    void shouldCountEveryFailedSyncAndNoneThatIsOnlyRemembered() throws Exception {
+    void shouldCountEveryFailedSyncButNoRepeatedReport() throws Exception {
         try (FileDevice device = open(NEW)) {
             device.flush();
             assertThat(device.writeLosses()).isZero();
@@ -260,7 +260,7 @@ class LostWritesTest {
     }
 
     @Test
-    void shouldNotBlameANewFileForTheOneBefore() throws Exception {
+    void shouldNotReportLossesOfThePreviousFile() throws Exception {
         lose();
         Files.delete(file);
         try (FileDevice device = FileDevice.open(file, NEW)) {

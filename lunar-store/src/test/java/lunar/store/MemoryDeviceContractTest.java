@@ -4,7 +4,7 @@ import lunar.block.BlockDevice;
 import lunar.testkit.BlockDeviceContract;
 import org.junit.jupiter.api.Nested;
 
-/** The contract on memory. */
+/** Runs the contract on memory. */
 class MemoryDeviceContractTest {
     @Nested
     class Blocks512 extends BlockDeviceContract {

@@ -26,7 +26,7 @@ class MemoryDeviceTest {
     private static final int CHUNK_BYTES = (int) MemoryChunks.CHUNK_BYTES;
 
     @Test
-    void shouldTakeMemoryOnlyForWhatIsWritten() throws IOException {
+    void shouldAllocateMemoryOnlyForWrittenBlocks() throws IOException {
         try (var device = MemoryDevice.create(1L << 40, 4096)) {
             MemorySegment buffer = filled(4096, 7);
             device.read(device.blockCount() - 1, buffer);
@@ -126,7 +126,7 @@ class MemoryDeviceTest {
     }
 
     @Test
-    void shouldReturnWhatAChannelTookThatTakesNoMore() throws IOException {
+    void shouldReturnTheCountWrittenToAFullChannel() throws IOException {
         try (var device = MemoryDevice.create(4L * CHUNK_BYTES, 512)) {
             Pipe pipe = Pipe.open();
             try (var source = pipe.source(); var sink = pipe.sink()) {
@@ -184,7 +184,7 @@ class MemoryDeviceTest {
     }
 
     @Test
-    void shouldTellRunsOfChunksAcrossEmptyPartsOfALargeDevice() throws IOException {
+    void shouldReportRunsOfChunksAcrossEmptyPartsOfALargeDevice() throws IOException {
         int chunk = CHUNK_BYTES / 4096;
         try (var device = MemoryDevice.create((1L << 40) + 4096, 4096)) {
             long all = device.blockCount();

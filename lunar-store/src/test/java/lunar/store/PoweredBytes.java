@@ -6,9 +6,9 @@ import java.util.Random;
 import lunar.testkit.PowerCutDevice;
 
 /**
- * Bytes on a disk whose power is cut with that of others, in the middle of some write or sync: what was not made stable
- * is there then or not, each block by itself. With a bound on the writes that the system has done instead, only the
- * process dies: what it has written stays.
+ * Bytes on a disk that loses power with others in the middle of a write or sync: each block that was not made stable is
+ * written or not. With a bound on the writes that the system has executed instead, only the process dies: what it has
+ * written stays.
  */
 final class PoweredBytes implements StableBytes {
     private static final int BLOCK_BYTES = 512;
@@ -42,7 +42,7 @@ final class PoweredBytes implements StableBytes {
         this.supply = supply;
     }
 
-    /** What is there once the power is back. */
+    /** Returns the content after power is restored. */
     PowerCutDevice afterCut() {
         return disk.afterCut(Long.MAX_VALUE);
     }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Devices that become larger or smaller while they are open. */
+/** Tests devices that grow or shrink while they are open. */
 class ResizeTest {
     @TempDir
     Path folder;
@@ -41,7 +41,7 @@ class ResizeTest {
     }
 
     @Test
-    void shouldSeeThatItsFileWasResizedWhenToldToLook() throws Exception {
+    void shouldDetectResizedFileOnRefresh() throws Exception {
         try (BlockDevice device = Devices
                 .open("file:" + folder.resolve("disk.img") + "?size=1MiB")) {
             device.write(2047, block(1));
@@ -64,7 +64,7 @@ class ResizeTest {
     }
 
     @Test
-    void shouldGoOnUnderAnInterruptThatClosedTheChannel() throws Exception {
+    void shouldContinueUnderAnInterruptThatClosedTheChannel() throws Exception {
         try (BlockDevice device = Devices
                 .open("file:" + folder.resolve("disk.img") + "?size=1MiB")) {
             truncate(2 << 20);
@@ -119,7 +119,7 @@ class ResizeTest {
     }
 
     @Test
-    void shouldStayGrownWhenItsSizeIsLookedAtMeanwhile() throws Exception {
+    void shouldStayGrownIfItsSizeIsQueriedMeanwhile() throws Exception {
         try (BlockDevice device = Devices
                 .open("file:" + folder.resolve("disk.img") + "?size=1MiB")) {
             Thread looking;

@@ -16,14 +16,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Counts what the thread that submits and the ring's thread allocate. */
+/** Counts the allocations of the submitting thread and of the ring's thread. */
 class RingAllocationTest {
     private static final int DEPTH = 16;
     private static final int REQUESTS = 100_000;
     private static final int MAX_RUNS = 10;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** What a run may cost whatever its length, such as nodes of locks that are contended now and then. */
+    /** Allocation allowance of a run of any length, such as nodes of contended locks. */
     private static final long CONSTANT_BYTES = 16 * 1024;
 
     @TempDir
@@ -33,7 +33,7 @@ class RingAllocationTest {
     private static final class Load implements BlockRequest.Completion {
         private final FileDevice device;
         private final BlockRequest[] requests = new BlockRequest[DEPTH];
-        /** One per request in flight; who holds the last one waits for none. */
+        /** Permits, one per request in flight; the holder of the last one waits for none. */
         private final Semaphore ended = new Semaphore(0);
         private final boolean[] free = new boolean[DEPTH];
         private volatile long ringThread;

@@ -38,7 +38,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A file with {@code io=direct} whose submitted reads and writes go through an io_uring, where this kernel has it. */
+/**
+ * Tests a file with {@code io=direct} whose submitted reads and writes use an io_uring, where the kernel supports it.
+ */
 class RingDeviceTest {
     private static final int BLOCK = 4096;
     private static final int BLOCKS = 1024;
@@ -99,7 +101,7 @@ class RingDeviceTest {
     }
 
     @Test
-    void shouldUseWorkersWhereItMayOrCanNotUseARing() throws Exception {
+    void shouldUseWorkersIfARingIsNotAllowedOrAvailable() throws Exception {
         try (FileDevice device = FileDevice.open(file, DIRECT.withRing(false))) {
             assertThat(device.engine()).isEqualTo("workers");
             device.submitWrite(3, aligned(2, 5)).get(60, TimeUnit.SECONDS);
@@ -131,7 +133,7 @@ class RingDeviceTest {
         public long offsetBytes(BlockRequest request) { return 0; }
 
         @Override
-        public AloneLock alone() { throw new AssertionError(); }
+        public RequestLock alone() { throw new AssertionError(); }
 
         @Override
         public void submitToWorkers(BlockRequest request) { throw new AssertionError(); }
@@ -141,7 +143,7 @@ class RingDeviceTest {
     }
 
     /** A device whose writes all fail in the ring: its file is opened for reading only. */
-    private record Refusing(List<String> told, AloneLock alone) implements RingEngine.Device {
+    private record Refusing(List<String> told, RequestLock alone) implements RingEngine.Device {
         @Override
         public boolean isDirect(BlockRequest request) { return true; }
 
@@ -159,11 +161,11 @@ class RingDeviceTest {
     }
 
     @Test
-    void shouldTellTheDeviceOfAWriteWithFuaThatFailsBeforeItIsRepeated() throws Exception {
+    void shouldReportAFailedWriteWithFuaToTheDeviceBeforeTheRetry() throws Exception {
         Files.write(file, new byte[BLOCK]);
-        var device = new Refusing(new CopyOnWriteArrayList<>(), new AloneLock());
+        var device = new Refusing(new CopyOnWriteArrayList<>(), new RequestLock());
         try (LinuxFile own = LinuxFile.openDirect(file, false).orElseThrow();
-                Shortcut ring = RingEngine.open(device, own, DIRECT).orElseThrow()) {
+                FastPath ring = RingEngine.open(device, own, DIRECT).orElseThrow()) {
             var plain = new CompletableFuture<List<String>>();
             assertThat(ring.submit(new BlockRequest().asWrite(0, 1, aligned(1, 1), false)
                     .onCompletion((_, _) -> plain.complete(List.copyOf(device.told)))))
@@ -340,7 +342,7 @@ class RingDeviceTest {
         assertThat(ring.getName()).endsWith(" ring");
         assertThat(ends.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(ring.join(Duration.ofSeconds(60))).isTrue();
-        // Its lock is free, and stays with the one who takes it next.
+        // Its lock is free, and the next process to take it keeps it.
         open().close();
     }
 
@@ -374,7 +376,7 @@ class RingDeviceTest {
     }
 
     @Test
-    void shouldRefuseMoreThanItLetsWait() throws Exception {
+    void shouldRejectMoreThanItLetsWait() throws Exception {
         try (FileDevice device = open()) {
             var started = new CountDownLatch(1);
             var go = new CountDownLatch(1);
@@ -403,7 +405,7 @@ class RingDeviceTest {
     }
 
     @Test
-    void shouldGoOnAfterACompletionThatThrows() throws Exception {
+    void shouldContinueAfterACompletionThatThrows() throws Exception {
         try (FileDevice device = open()) {
             device.submit(new BlockRequest().asRead(0, 1, aligned(1, 0)).onCompletion((_, _) -> {
                 throw new IllegalStateException("a completion of a test");
@@ -413,7 +415,7 @@ class RingDeviceTest {
     }
 
     @Test
-    void shouldLetACompareAndWriteThroughHoweverBusyItIs() throws Exception {
+    void shouldCompleteCompareAndWriteUnderLoad() throws Exception {
         try (FileDevice device = open()) {
             var stop = new AtomicBoolean();
             int depth = 32;

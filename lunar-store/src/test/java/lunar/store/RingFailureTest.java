@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An io_uring that the kernel answers with errors, while it executes a request: a read of a FIFO that is empty. */
+/** Tests an io_uring that fails while a request is in flight: a read of an empty FIFO. */
 class RingFailureTest {
     private static final int BLOCK = 4096;
     private static final FileOptions DIRECT = FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT);
@@ -43,7 +43,7 @@ class RingFailureTest {
     private LinuxFile file;
     private Calls calls;
     private final Device device = new Device();
-    private Shortcut ring;
+    private FastPath ring;
 
     @BeforeEach
     void open() throws Exception {
@@ -134,7 +134,7 @@ class RingFailureTest {
     }
 
     private static final class Device implements RingEngine.Device {
-        private final AloneLock alone = new AloneLock();
+        private final RequestLock alone = new RequestLock();
         private volatile boolean lost;
         private final List<BlockRequest> handedOver = new CopyOnWriteArrayList<>();
         private final AtomicReference<Consumer<BlockRequest>> workers = new AtomicReference<>(
@@ -150,7 +150,7 @@ class RingFailureTest {
         public long offsetBytes(BlockRequest request) { return 0; }
 
         @Override
-        public AloneLock alone() { return alone; }
+        public RequestLock alone() { return alone; }
 
         @Override
         public void submitToWorkers(BlockRequest request) {
@@ -192,7 +192,7 @@ class RingFailureTest {
     }
 
     @Test
-    void shouldNeitherEndNorRepeatWhatTheKernelMayStillExecute() throws Exception {
+    void shouldNeitherCompleteNorRepeatRequestsTheKernelMayStillExecute() throws Exception {
         Read first = reads(Integer.MAX_VALUE)[0];
         assertThat(calls.awaited.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(device.handedOver).doesNotContain(first.request);
@@ -266,7 +266,7 @@ class RingFailureTest {
     }
 
     @Test
-    void shouldWaitForTheEndsOfWhatTheKernelExecutesBeforeWorkersGoOnAlone() throws Exception {
+    void shouldWaitForTheEndsOfWhatTheKernelExecutesBeforeWorkersContinueAlone() throws Exception {
         Read first = reads(1)[0];
         assertThat(device.handedOver).doesNotContain(first.request);
         try (FileChannel writer = FileChannel.open(fifo, StandardOpenOption.WRITE)) {

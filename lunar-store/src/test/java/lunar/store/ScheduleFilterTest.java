@@ -56,7 +56,7 @@ class ScheduleFilterTest {
     }
 
     @Test
-    void shouldEndEachRequestAsTheDeviceDoesWhateverItsOrder() throws Exception {
+    void shouldCompleteRequestsLikeTheDeviceInAnyOrder() throws Exception {
         long first = Seed.next();
         long merged = 0;
         for (int i = 0; i < 100; i++) {
@@ -71,7 +71,7 @@ class ScheduleFilterTest {
     }
 
     @Test
-    void shouldKeepNoMoreThanItsDepthBelowAndWasteNoneOfIt() throws Exception {
+    void shouldUseExactlyItsQueueDepth() throws Exception {
         var device = new ScheduleFilter(below, FIFO.withDepth(3));
         for (int lba = 0; lba < 10; lba++) {
             CompletableFuture<Void> _ = device.submitRead(lba, filled(1, 0));
@@ -130,7 +130,7 @@ class ScheduleFilterTest {
     }
 
     @Test
-    void shouldBringEachPartOfAMergedReadItsOwnBlocks() {
+    void shouldDeliverToEachPartOfAMergedReadItsOwnBlocks() {
         for (int lba = 0; lba < 128; lba++) {
             below.content().asSlice(lba * 512L, 512).fill((byte) lba);
         }
@@ -168,7 +168,7 @@ class ScheduleFilterTest {
     }
 
     @Test
-    void shouldRefuseOnlyTheBufferThatCannotBeUsed() {
+    void shouldRejectOnlyTheBufferThatCannotBeUsed() {
         var device = new ScheduleFilter(below, MERGING);
         CompletableFuture<Void> _ = device.submitWrite(0, filled(1, 1));
         CompletableFuture<Void> good = device.submitWrite(1, filled(1, 1));
@@ -185,7 +185,7 @@ class ScheduleFilterTest {
     }
 
     @Test
-    void shouldLetWhoExecutesWaitForItsTurn() throws Exception {
+    void shouldBlockTheCallerUntilItsTurn() throws Exception {
         var device = new ScheduleFilter(below, FIFO.withDepth(1));
         CompletableFuture<Void> _ = device.submitWrite(0, filled(1, 1));
         var thread = Thread.ofPlatform().start(() -> {
@@ -205,7 +205,7 @@ class ScheduleFilterTest {
     }
 
     @Test
-    void shouldEndACallThatIsInterruptedWhileItWaitsAndGoOnWithoutIt() throws Exception {
+    void shouldEndAnInterruptedWaitingCallAndContinueWithoutIt() throws Exception {
         var device = new ScheduleFilter(below, FIFO.withDepth(1));
         CompletableFuture<Void> _ = device.submitWrite(0, filled(1, 1));
         Thread.currentThread().interrupt();
@@ -218,7 +218,7 @@ class ScheduleFilterTest {
     }
 
     @Test
-    void shouldFailWhatWaitsWhenItIsClosed() throws Exception {
+    void shouldFailWaitingRequestsOnClose() throws Exception {
         var device = new ScheduleFilter(below, FIFO.withDepth(1));
         CompletableFuture<Void> below1 = device.submitWrite(0, filled(1, 1));
         CompletableFuture<Void> waits = device.submitWrite(1, filled(1, 1));
@@ -242,7 +242,7 @@ class ScheduleFilterTest {
     }
 
     @Test
-    void shouldNotGrowTheStackWithWhatWaitsForADeviceThatAnswersAtOnce() throws Exception {
+    void shouldNotGrowTheStackWithQueuedRequestsToASynchronousDevice() throws Exception {
         var device = new ScheduleFilter(MemoryDevice.create(1 << 20, 512), FIFO.withDepth(1));
         var chain = new CompletableFuture<Void>();
         CompletableFuture<Void> _ = device.submitRead(0, filled(1, 0))

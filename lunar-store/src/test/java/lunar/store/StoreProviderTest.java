@@ -45,7 +45,7 @@ class StoreProviderTest {
     }
 
     @Test
-    void shouldPutFiltersOverDevicesInTheOrderOfTheUri() throws IOException {
+    void shouldStackFiltersInTheOrderOfTheUri() throws IOException {
         try (BlockDevice device = Devices
                 .open("verify:fault=0.5,op=read,seed=1:throttle=1MiB,50iops:ram:1MiB")) {
             assertThat(device).isInstanceOf(VerifyFilter.class);
@@ -67,7 +67,7 @@ class StoreProviderTest {
             "file:x?io=direct&ring=on | ring=on is not one of true, false",
             "disk:/dev/sdb?block-size=512 | unknown option", "disk: | needs a path",
             "verify:file:does-not-exist | does not exist"})
-    void shouldSayInOneLineWhatIsWrong(String uri, String message) {
+    void shouldReportErrorInOneLine(String uri, String message) {
         assertThatThrownBy(() -> Devices.open(uri)).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(message).hasMessageNotContaining("\n");
     }

@@ -13,7 +13,7 @@ import lunar.block.DeviceGoneException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Workers in a process that has reached its limit of threads. */
+/** Tests workers in a process that has reached its thread limit. */
 class WorkersTest {
     /** Threads that can still be started. */
     private final AtomicInteger room = new AtomicInteger();
@@ -47,7 +47,7 @@ class WorkersTest {
     }
 
     @Test
-    void shouldRefuseWhatNoThreadCanDo() throws Exception {
+    void shouldRejectImpossibleThreadSettings() throws Exception {
         assertThatThrownBy(() -> submit().get(60, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(BusyException.class);
         room.set(1);
@@ -55,7 +55,7 @@ class WorkersTest {
     }
 
     @Test
-    void shouldGoOnWithTheThreadsThatThereAre() throws Exception {
+    void shouldContinueWithExistingThreads() throws Exception {
         room.set(1);
         var running = new CountDownLatch(1);
         var go = new CountDownLatch(1);

@@ -10,10 +10,10 @@ import lunar.iscsi.login.ChapPolicy;
 /**
  * Describes the access of an initiator to a target. Immutable.
  *
- * @param name iSCSI name of the initiator, or {@value #ANYBODY} for all without an entry of their own
+ * @param name iSCSI name of the initiator, or {@value #ANYBODY} for all initiators without an entry of their own
  * @param chap how it authenticates; empty for the CHAP of the target
- * @param luns LUNs that it sees: the target's LUN for each LUN of its own; empty shows all of them unchanged
- * @param readOnly whether it may not change anything
+ * @param luns LUN map: the target's LUN by the LUN that the initiator uses; empty maps all LUNs unchanged
+ * @param readOnly whether it may only read
  */
 public record InitiatorSpec(String name, Optional<ChapPolicy> chap,
         Optional<SortedMap<Integer, Integer>> luns, boolean readOnly) {
@@ -25,7 +25,7 @@ public record InitiatorSpec(String name, Optional<ChapPolicy> chap,
         if (!name.equals(ANYBODY) && !TargetSpec.isName(name)) {
             throw new IllegalArgumentException("'" + name + "' is not the iSCSI name of an"
                     + " initiator; write for example iqn.1993-08.org.debian:01:host, or "
-                    + ANYBODY + " for everybody");
+                    + ANYBODY + " for all initiators");
         }
         luns = luns.map(map -> {
             TargetSpec.requireLuns(map.keySet());
@@ -43,7 +43,7 @@ public record InitiatorSpec(String name, Optional<ChapPolicy> chap,
         return new InitiatorSpec(name, Optional.of(policy), luns, readOnly);
     }
 
-    /** Returns a copy that sees these LUNs only. */
+    /** Returns a copy with access to these LUNs only. */
     public InitiatorSpec withLuns(SortedMap<Integer, Integer> map) {
         return new InitiatorSpec(name, chap, Optional.of(map), readOnly);
     }

@@ -7,14 +7,14 @@ import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 
 /**
- * Describes an address where a server listens, or another server of the same targets does. Immutable.
+ * Describes a portal: an address where this server, or another server of the same targets, listens. Immutable.
  *
- * @param address where to listen; port 0 picks a free one. Unresolved and unused where another server listens
+ * @param address address to listen on; port 0 selects a free one. Unresolved and unused for a portal of another server
  * @param group target portal group tag, 1 to 65535 (RFC 7143 section 4.1.1)
- * @param advertised the address under which initiators reach it if that differs, behind NAT or in a container
- * @param moved where initiators that log in here are sent instead
+ * @param advertised address under which initiators reach it, if different (NAT, container)
+ * @param moved redirects initiators that log in here
  * @param transport scheme of the transport: {@code iscsi} for TCP, {@code iser} for RDMA
- * @param elsewhere whether another server listens there: initiators are told of the portal and its group, no more
+ * @param elsewhere whether it is a portal of another server, which this server only reports to initiators
  */
 public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAddress> advertised,
         Optional<Absence.Moved> moved, String transport, boolean elsewhere) {
@@ -27,7 +27,7 @@ public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAd
         Objects.requireNonNull(transport);
         if (elsewhere && advertised.isEmpty()) {
             throw new IllegalArgumentException(
-                    "a portal of another server needs the address to advertise");
+                    "a portal of another server must have an advertised address");
         }
         if (group < 1 || group > MAX_GROUP) {
             throw new IllegalArgumentException(
@@ -35,15 +35,15 @@ public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAd
         }
     }
 
-    /** Returns a portal of the default group over TCP that is reached where it listens. */
+    /** Returns a portal of the default group over TCP, advertised under its own address. */
     public static PortalSpec of(InetSocketAddress address) {
         return new PortalSpec(address, DEFAULT_GROUP, Optional.empty(), Optional.empty(),
                 Transports.ISCSI, false);
     }
 
     /**
-     * Returns a portal of another server of the same targets. Its group must not be one of this server's: a session
-     * does not reach from one server to another.
+     * Returns a portal of another server of the same targets. Its group must not be a group of this server, because a
+     * session cannot span servers.
      *
      * @param address where initiators reach it
      */
@@ -77,12 +77,12 @@ public record PortalSpec(InetSocketAddress address, int group, Optional<TargetAd
                 this.elsewhere);
     }
 
-    /** Returns a copy that listens by the transport of a scheme. */
+    /** Returns a copy that uses the transport of a scheme. */
     public PortalSpec withTransport(String scheme) {
         return new PortalSpec(address, group, advertised, moved, scheme, elsewhere);
     }
 
-    /** Whether both describe one address of one transport. */
+    /** Whether both have the same address and transport. */
     public boolean hasPlaceOf(PortalSpec other) {
         return address.equals(other.address) && transport.equals(other.transport);
     }

@@ -3,31 +3,32 @@ package lunar.target;
 import lunar.iscsi.session.CommandWindow;
 
 /**
- * Bounds of a server, each of which holds against any peer.
+ * Resource limits of a server, enforced against any peer.
  *
- * @param maxConnections connections of normal sessions at once; a login beyond is refused. A quarter as many may be
- *        pending besides, and the oldest of these are closed first
- * @param maxConnectionsPerAddress connections of normal sessions of all initiators at one address, or in one IPv6
- *        prefix of 64 bits; no address has more sessions than that
- * @param loginTimeoutMs a connection that has not logged in by then is closed
+ * @param maxConnections maximum number of connections of normal sessions; further logins are rejected. In addition, a
+ *        quarter as many may be pending, of which the oldest are closed first
+ * @param maxConnectionsPerAddress maximum number of connections of normal sessions from one address, or one IPv6 prefix
+ *        of 64 bits; also bounds the sessions of an address
+ * @param loginTimeoutMs time after which a connection that has not logged in is closed
  * @param commandsPerSession command window (MaxCmdSN) of a session
  * @param immediateCommandsPerSession immediate commands in flight in a session
- * @param maxTransferBytes longest data of one command, reported in the Block Limits page
- * @param maxBufferBytes memory for data of all commands together; beyond it commands end with BUSY
- * @param maxBufferBytesPerSession the most that one session may have of it
- * @param maxQueuedBytes answers that a peer has not taken; beyond it nothing more is read from that connection
- * @param idleMs a connection that has been silent so long is pinged, and closed if it is silent as long again
- * @param abortTimeoutMs how long a device has to end an aborted command, which is then left behind; a request that
- *        waits for that is answered within twice the time, or 2 s more
+ * @param maxTransferBytes maximum data length of one command, reported in the Block Limits page
+ * @param maxBufferBytes memory for the data of all commands; beyond it commands end with BUSY
+ * @param maxBufferBytesPerSession maximum memory for the data of one session
+ * @param maxQueuedBytes maximum size of responses that a peer has not received yet; beyond it the connection is not
+ *        read
+ * @param idleMs time after which a silent connection is pinged; it is closed after being silent for as long again
+ * @param abortTimeoutMs time for a device to complete an aborted command, which is then fenced and detached; a request
+ *        that waits for it is answered within twice this time, or 2 s later
  */
 public record ServerLimits(int maxConnections, int maxConnectionsPerAddress, long loginTimeoutMs,
         int commandsPerSession, int immediateCommandsPerSession, int maxTransferBytes,
         long maxBufferBytes, long maxBufferBytesPerSession, long maxQueuedBytes,
         long idleMs, long abortTimeoutMs) {
-    /** Enough time to leave commands behind on a busy event loop. */
+    /** Time to detach commands on a busy event loop. */
     private static final long LEAVING_MS = 2_000;
 
-    /** Memory of an answer that is copied to be sent: data up to 8 KiB, headers, and the unused rest of a buffer. */
+    /** Memory of a response that is copied for sending: data up to 8 KiB, headers, and the unused rest of a buffer. */
     private static final int SHORT_ANSWER_BYTES = 10 << 10;
     private static final int LEAST_ANSWER_BYTES = 1 << 20;
 
@@ -69,24 +70,24 @@ public record ServerLimits(int maxConnections, int maxConnectionsPerAddress, lon
                 maxBufferBytesPerSession, maxQueuedBytes, idleMs, abortTimeoutMs);
     }
 
-    /** Returns how long an answer waits for commands to end: longer than it takes to leave one of them behind. */
+    /** Returns how long a response waits for commands to end: longer than it takes to detach one of them. */
     public long answerTimeoutMs() {
         return abortTimeoutMs + Math.max(abortTimeoutMs, LEAVING_MS);
     }
 
-    /** Returns the limit of connections outside normal sessions, besides {@code maxConnections} others. */
+    /** Returns the limit of connections outside normal sessions, in addition to {@code maxConnections}. */
     public int maxPendingConnections() {
         return Math.clamp(maxConnections / 4, LEAST_PENDING, MOST_PENDING);
     }
 
-    /** Returns how many of them one origin may have. */
+    /** Returns the limit of pending connections of one origin. */
     public int maxPendingOfOrigin() {
         return maxPendingConnections() / 4;
     }
 
     /**
-     * Returns the limit of short answers that wait to be sent on a connection, in bytes of memory; beyond it nothing
-     * more is read from the peer. The answers to as many commands as a session may have never reach it.
+     * Returns the limit of short responses queued on a connection, in bytes of memory; beyond it the peer is not read.
+     * A full command window never reaches it.
      */
     public long maxAnswerBytes() {
         return Math.max(LEAST_ANSWER_BYTES, (long) commandsPerSession * SHORT_ANSWER_BYTES);
@@ -106,7 +107,7 @@ public record ServerLimits(int maxConnections, int maxConnectionsPerAddress, lon
                 || maxBufferBytesPerSession < maxTransferBytes
                 || maxBufferBytes < maxBufferBytesPerSession || maxQueuedBytes < 1 || idleMs < 1
                 || abortTimeoutMs < 1) {
-            throw new IllegalArgumentException("a limit of the server is out of range: " + this);
+            throw new IllegalArgumentException("server limit out of range: " + this);
         }
     }
 }

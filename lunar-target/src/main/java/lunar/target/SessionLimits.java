@@ -1,14 +1,15 @@
 package lunar.target;
 
 /**
- * Limits the number of sessions; a login beyond is refused with "out of resources". A session that has lost its
- * connections and is kept for its initiator counts, and is the first to go where there is no room.
+ * Limits on the number of sessions; further logins are rejected with "out of resources". A session that has lost its
+ * connections and is kept for its initiator counts, but is ended first if a limit is reached.
  *
  * @param perServer normal sessions of the server
- * @param perTarget of each of its targets
- * @param perInitiator of one initiator at one target
- * @param perAddress of all initiators at one address, or in one IPv6 prefix of 64 bits
- * @param maxTime2WaitSeconds an initiator that wants a longer DefaultTime2Wait gets it, but nothing is kept for it
+ * @param perTarget sessions of each target
+ * @param perInitiator sessions of one initiator at one target
+ * @param perAddress sessions from one address, or one IPv6 prefix of 64 bits
+ * @param maxTime2WaitSeconds longest DefaultTime2Wait for which tasks are kept; an initiator may negotiate a longer
+ *        one, but then nothing is kept for it
  * @param maxTime2RetainSeconds longest DefaultTime2Retain that is negotiated
  */
 public record SessionLimits(int perServer, int perTarget, int perInitiator, int perAddress,
@@ -22,18 +23,18 @@ public record SessionLimits(int perServer, int perTarget, int perInitiator, int 
     private static final int DEFAULT_WAIT_SECONDS = 5;
     private static final int DEFAULT_RETAIN_SECONDS = 20;
 
-    /** As many sessions as there are TSIHs. */
+    /** Limits that permit one session per TSIH. */
     public static final SessionLimits DEFAULT = new SessionLimits(0xffff, 0xffff, 0xffff);
 
     public SessionLimits {
         if (perServer < 1 || perServer > 0xffff || perTarget < 1 || perInitiator < 1
                 || perAddress < 1) {
-            throw new IllegalArgumentException("a limit of sessions is out of range: " + perServer
+            throw new IllegalArgumentException("session limit out of range: " + perServer
                     + ", " + perTarget + ", " + perInitiator + ", " + perAddress);
         }
         if (maxTime2WaitSeconds < 0 || maxTime2WaitSeconds > MAX_SECONDS
                 || maxTime2RetainSeconds < 0 || maxTime2RetainSeconds > MAX_SECONDS) {
-            throw new IllegalArgumentException("a limit of Time2Wait or Time2Retain is out of "
+            throw new IllegalArgumentException("Time2Wait or Time2Retain limit out of "
                     + "range: " + maxTime2WaitSeconds + ", " + maxTime2RetainSeconds);
         }
     }

@@ -39,12 +39,12 @@ import lunar.target.internal.task.TaskSession;
  * {@link #close}. Thread-safe.
  */
 public final class TargetServer implements AutoCloseable {
-    /** Connections of a session, where the initiator wants several. */
+    /** Maximum number of connections of a session. */
     private static final int MAX_CONNECTIONS = 8;
 
     /**
-     * The default offer of a server. It accepts data in any order, and wants no Time2Wait: a login that replaces a lost
-     * session is answered when the commands of that session have ended, so waiting before the login gains nothing.
+     * The default offer of a server. It accepts data in any order and offers Time2Wait 0: a login that replaces a lost
+     * session is answered when the commands of that session have ended, so waiting before the login has no benefit.
      */
     public static final Offer DEFAULT_OFFER = Offer.DEFAULT.withTaskReporting(
             List.of(TaskReporting.FAST_ABORT, TaskReporting.RESPONSE_FENCE, TaskReporting.RFC3720))
@@ -86,7 +86,7 @@ public final class TargetServer implements AutoCloseable {
         return new Builder();
     }
 
-    /** Returns the addresses where the server listens, with the real ports, in the order they were given. */
+    /** Returns the addresses where the server listens, with the actual ports, in configuration order. */
     public List<InetSocketAddress> portals() {
         return shared.portals().all().stream().map(BoundPortal::local).toList();
     }
@@ -104,7 +104,7 @@ public final class TargetServer implements AutoCloseable {
     /**
      * Returns all targets and addresses, for name servers: SendTargets (RFC 7143 appendix C) without access checks.
      *
-     * @param reached local address that stands for a portal on every address of the machine
+     * @param reached local address to report for a portal that listens on the wildcard address
      */
     public List<DiscoveredTarget> discoverable(InetSocketAddress reached) {
         return shared.discovery().all(reached);
@@ -116,14 +116,14 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
-     * Adds a target, or changes the one of this name while it is in use. Unchanged parts of the spec go on undisturbed.
-     * A change of LUNs is reported to initiators by a unit attention (REPORTED LUNS DATA HAS CHANGED); commands of a
-     * unit that is taken away are aborted, and sessions of an initiator that may not use the target any more end.
+     * Adds a target, or changes the target of this name while it is in use. Unchanged parts of the spec are not
+     * disturbed. A change of LUNs is reported to initiators by a unit attention (REPORTED LUNS DATA HAS CHANGED);
+     * commands of a removed unit are aborted, and sessions of an initiator that has lost access to the target end.
      * Blocks while the saved state of new units is read.
      *
-     * @return ends when the last command of each unit that was taken away has ended: then its device may be closed
-     * @throws IOException when that state cannot be read; then nothing has changed
-     * @throws IllegalArgumentException when the spec names a portal group that the server does not have
+     * @return completes when the last command of each removed unit has ended; then its device may be closed
+     * @throws IOException if that state cannot be read; then nothing has changed
+     * @throws IllegalArgumentException if the spec names a portal group that the server does not have
      */
     public CompletableFuture<Void> update(TargetSpec spec) throws IOException {
         CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
@@ -146,9 +146,9 @@ public final class TargetServer implements AutoCloseable {
     /**
      * Removes a target: its sessions end.
      *
-     * @return ends when the last of their commands has ended: then its devices may be closed, if no other target has
-     *         them
-     * @throws IllegalArgumentException when there is none of this name
+     * @return completes when the last of their commands has ended; then its devices may be closed, if no other target
+     *        has them
+     * @throws IllegalArgumentException if there is no target of this name
      */
     public CompletableFuture<Void> remove(String targetName) {
         CompletableFuture<Void> done;
@@ -168,16 +168,16 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
-     * Changes to the configuration of a builder, in one step: portals, targets, limits of sessions, offer, CHAP of
-     * discovery and whether resets are announced. Its limits and loops are ignored. Unchanged parts go on undisturbed:
-     * portals with the same address, targets of the same name (see {@link #update}), and all their sessions. The
-     * connections of a portal that is removed, moved, or now in another group are asked to log out. Blocks while the
-     * saved state of new units is read.
+     * Applies the configuration of a builder in one step: portals, targets, session limits, offer, discovery CHAP and
+     * whether resets are announced. Its limits and loops are ignored. Unchanged parts are not disturbed: portals with
+     * the same address, targets of the same name (see {@link #update}), and all their sessions. The connections of a
+     * portal that is removed, moved, or now in another group are asked to log out. Blocks while the saved state of new
+     * units is read.
      *
-     * @return ends when the last command of each unit that was taken away has ended: then its device may be closed
-     * @throws IOException when a new portal cannot be listened on, or that state cannot be read; then nothing has
+     * @return completes when the last command of each removed unit has ended; then its device may be closed
+     * @throws IOException if a new portal cannot be listened on, or that state cannot be read; then nothing has
      *         changed
-     * @throws IllegalArgumentException when a target names a portal group without portal; nothing has changed either
+     * @throws IllegalArgumentException if a target names a portal group without portal; nothing has changed either
      */
     public CompletableFuture<Void> reconfigure(Builder wanted) throws IOException {
         CompletableFuture<Void> done;
@@ -228,7 +228,8 @@ public final class TargetServer implements AutoCloseable {
         for (int group : spec.groups()) {
             if (!groups.contains(group)) {
                 throw new IllegalArgumentException("target " + spec.name()
-                        + " names portal group " + group + ", which has no portal");
+                        + " is in portal group " + group
+                        + ", but the server has no portal in this group");
             }
         }
     }
@@ -243,7 +244,7 @@ public final class TargetServer implements AutoCloseable {
         return shared.connections().count();
     }
 
-    /** Returns the bytes of memory lent to commands. */
+    /** Returns the number of bytes of memory used by commands. */
     public long bufferBytesInUse() {
         return shared.buffers().usedBytes();
     }
@@ -255,7 +256,7 @@ public final class TargetServer implements AutoCloseable {
 
     /**
      * Refuses logins (service unavailable), asks all initiators to log out (RFC 7143 section 11.9.1), and waits for
-     * that at most this long; then closes the server as {@link #close} does.
+     * that up to the grace period; then closes the server like {@link #close}.
      */
     public void shutDown(Duration grace) {
         shared.beginClosing();
@@ -272,10 +273,10 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
-     * Changes the asymmetric access state of a portal group of a target (SPC-5 section 5.18): hosts with several paths
-     * then switch to another one, or back.
+     * Changes the asymmetric access state of a portal group of a target (SPC-5 section 5.18): multipath hosts then
+     * switch paths.
      *
-     * @throws IllegalArgumentException when there is no such target or group, or the state cannot be set
+     * @throws IllegalArgumentException if there is no such target or group, or the state cannot be set
      */
     public void changeAccess(String targetName, int portalGroupTag, TargetPortGroups.State state) {
         TargetNode target = shared.target(targetName);
@@ -311,7 +312,7 @@ public final class TargetServer implements AutoCloseable {
         transports.close();
     }
 
-    /** Returns what the connections of the server share; for tests. */
+    /** Returns the shared state of connections; for tests. */
     ServerState shared() {
         return shared;
     }
@@ -339,7 +340,7 @@ public final class TargetServer implements AutoCloseable {
             return portal(PortalSpec.of(address));
         }
 
-        /** Listens on a portal of a group, or tells initiators of one of another server. */
+        /** Adds a portal to listen on, or a portal of another server to report to initiators. */
         public Builder portal(PortalSpec portal) {
             portals.add(portal);
             return this;
@@ -353,7 +354,8 @@ public final class TargetServer implements AutoCloseable {
         /** Serves a target. */
         public Builder target(TargetSpec spec) {
             if (targets.put(spec.name(), spec) != null) {
-                throw new IllegalArgumentException("target " + spec.name() + " is given twice");
+                throw new IllegalArgumentException(
+                        "target " + spec.name() + " is configured twice");
             }
             return this;
         }
@@ -376,16 +378,16 @@ public final class TargetServer implements AutoCloseable {
             return this;
         }
 
-        /** Demands CHAP in discovery sessions too; otherwise any initiator may ask for the names of the targets. */
+        /** Requires CHAP in discovery sessions too; otherwise any initiator may list the targets. */
         public Builder discoveryChap(ChapPolicy policy) {
             discoveryChap = Optional.of(policy);
             return this;
         }
 
         /**
-         * Sets whether each unit answers the first command of a new session with a unit attention: POWER ON OCCURRED to
-         * an initiator port that it has not seen since the server started, else I_T NEXUS LOSS OCCURRED. Without it
-         * even an initiator that cannot handle one, such as jSCSI, can read the capacity.
+         * Sets whether each unit reports a unit attention to the first command of a new session: POWER ON OCCURRED for
+         * the first session of an initiator port since the server started, otherwise I_T NEXUS LOSS OCCURRED. Disable
+         * for initiators that cannot handle unit attentions, such as jSCSI.
          */
         public Builder announceResets(boolean value) {
             announcesResets = value;
@@ -394,7 +396,7 @@ public final class TargetServer implements AutoCloseable {
 
         /**
          * Sets the number of threads that serve connections, by default {@link #DEFAULT_LOOPS}. Connections are
-         * assigned to them in turn, so as many threads as connections give each connection a thread of its own.
+         * assigned to them round-robin.
          */
         public Builder loops(int count) {
             loops = new LoopOptions(count, loops.polling());
@@ -410,8 +412,8 @@ public final class TargetServer implements AutoCloseable {
         /**
          * Starts the server.
          *
-         * @throws IOException when a portal cannot be listened on, or the saved state of a unit cannot be read
-         * @throws IllegalArgumentException when a target names a portal group that has no portal, or a group has
+         * @throws IOException if a portal cannot be listened on, or the saved state of a unit cannot be read
+         * @throws IllegalArgumentException if a target names a portal group that has no portal, or a group has
          *         portals of several servers
          */
         public TargetServer start() throws IOException {
@@ -423,7 +425,7 @@ public final class TargetServer implements AutoCloseable {
             Set<Integer> here = portals.stream().filter(portal -> !portal.elsewhere())
                     .map(PortalSpec::group).collect(Collectors.toSet());
             if (here.isEmpty()) {
-                throw new IllegalStateException("a server needs a portal");
+                throw new IllegalStateException("a server needs at least one portal");
             }
             for (PortalSpec portal : portals) {
                 if (portal.elsewhere() && here.contains(portal.group())) {

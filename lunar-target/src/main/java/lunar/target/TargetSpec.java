@@ -18,15 +18,15 @@ import lunar.scsi.target.UnitSpec;
 import lunar.scsi.target.block.DiskSpec;
 
 /**
- * Describes a target node: its name, its LUNs, the initiators that may use it and how they authenticate. Immutable.
+ * Describes a target node: its name, its LUNs, access control and authentication. Immutable.
  *
  * @param name iSCSI name, for example {@code iqn.2026-11.org.example:disk} (RFC 7143 section 4.2.7)
  * @param alias TargetAlias, for display; may be empty
  * @param luns logical units by LUN, 0 to 16383
- * @param chap how initiators without CHAP of their own authenticate; empty if they need not
- * @param groups tags of the portal groups where it can be reached; empty for all groups of the server
- * @param initiators those that may use it, each name once; empty if all may
- * @param absence why initiators cannot log in now; empty where they can
+ * @param chap CHAP of initiators without CHAP of their own; empty for no authentication
+ * @param groups tags of the portal groups through which it can be reached; empty for all groups of the server
+ * @param initiators initiators with access, each name once; empty for all
+ * @param absence why initiators cannot log in now; empty if they can
  * @param states asymmetric access states (SPC-5 section 5.18) of portal groups that are not active/optimized
  */
 public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec> luns,
@@ -51,12 +51,14 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
         for (InitiatorSpec initiator : initiators) {
             if (!names.add(initiator.name())) {
                 throw new IllegalArgumentException(
-                        "initiator " + initiator.name() + " is given twice at " + name);
+                        "initiator " + initiator.name() + " is configured twice for target "
+                                + name);
             }
             for (int lun : initiator.luns().orElseGet(TreeMap::new).values()) {
                 if (!luns.containsKey(lun)) {
                     throw new IllegalArgumentException("initiator " + initiator.name()
-                            + " shall see LUN " + lun + " of " + name + ", which is not there");
+                            + " is mapped to LUN " + lun + " of " + name
+                            + ", which does not exist");
                 }
             }
         }
@@ -74,7 +76,7 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
                 states);
     }
 
-    /** Returns a copy with one more LUN: a fixed disk. The caller closes the device, after the server. */
+    /** Returns a copy with one more LUN: a fixed disk. The caller closes the device after the server. */
     public TargetSpec withLun(int lun, BlockDevice device) {
         return withLun(lun, DiskSpec.of(device));
     }
@@ -83,7 +85,8 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
     public TargetSpec withLun(int lun, UnitSpec unit) {
         var more = new TreeMap<>(luns);
         if (more.put(lun, unit) != null) {
-            throw new IllegalArgumentException("LUN " + lun + " of " + name + " is given twice");
+            throw new IllegalArgumentException(
+                    "LUN " + lun + " of " + name + " is configured twice");
         }
         return new TargetSpec(name, alias, more, chap, groups, initiators, absence,
                 states);
@@ -109,7 +112,7 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
                 states);
     }
 
-    /** Returns a copy that this initiator may use; others may not, unless they have been added too. */
+    /** Returns a copy that also admits this initiator; initiators that have not been added are not admitted. */
     public TargetSpec withInitiator(InitiatorSpec initiator) {
         var more = new ArrayList<>(initiators);
         more.add(initiator);
@@ -143,13 +146,13 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
         });
     }
 
-    /** Returns how the initiator of a name authenticates; empty where it need not. */
+    /** Returns how the initiator of a name authenticates; empty for no authentication. */
     public Optional<ChapPolicy> chap(String initiatorName) {
         return access(initiatorName).flatMap(InitiatorSpec::chap).or(() -> chap);
     }
 
     /**
-     * Returns the access of an initiator; empty where it may not use the target.
+     * Returns the access of an initiator; empty if it has no access.
      *
      * @param initiatorName as its login gives it, in lower case
      */

@@ -23,7 +23,7 @@ import lunar.scsi.Status;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Who may log in where, and what each initiator sees. */
+/** Tests access control: logins by target and portal, and the LUNs of each initiator. */
 class AccessTest {
     private static final String OPEN = "iqn.2026-11.org.lunar:open";
     private static final String CLOSED = "iqn.2026-11.org.lunar:closed";
@@ -87,7 +87,7 @@ class AccessTest {
         return raw;
     }
 
-    /** The LUNs that REPORT LUNS tells. */
+    /** Returns the LUNs that REPORT LUNS reports. */
     static List<Integer> luns(RawInitiator raw) throws IOException {
         byte[] data = raw.command(new byte[]{(byte) 0xa0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0}, 256)
                 .data();
@@ -99,7 +99,7 @@ class AccessTest {
     }
 
     @Test
-    void shouldAdmitTheInitiatorsOfTheListOnly() throws Exception {
+    void shouldAdmitOnlyListedInitiators() throws Exception {
         try (var server = server(TargetSpec.of(OPEN).withLun(0, first),
                 TargetSpec.of(CLOSED).withLun(0, second).withInitiator(InitiatorSpec.of(ONE)))
                 .start()) {
@@ -112,7 +112,7 @@ class AccessTest {
     }
 
     @Test
-    void shouldNotLetOneWhoSeesNotAllLunsEndTheSessionsOfOthers() throws Exception {
+    void shouldNotPermitInitiatorsWithoutAllLunsToResetTheTarget() throws Exception {
         String all = "iqn.2026-11.org.host:all";
         try (var server = server(TargetSpec.of(OPEN).withLun(0, first).withLun(1, second)
                 .withInitiator(InitiatorSpec.of(ONE).withLuns(new TreeMap<>(Map.of(0, 0))))
@@ -123,8 +123,9 @@ class AccessTest {
                 var none = new RawInitiator(server);
                 var whole = ready(server, all, OPEN)) {
             assertThat(none.loginAs(TWO, OPEN).status()).isZero();
-            for (RawInitiator who : List.of(some, none)) {
-                assertThat(who.managed(who.manage(TaskManagementFunction.TARGET_COLD_RESET, -1)))
+            for (RawInitiator sender : List.of(some, none)) {
+                assertThat(
+                        sender.managed(sender.manage(TaskManagementFunction.TARGET_COLD_RESET, -1)))
                         .isEqualTo(TaskManagementResponseCode.AUTHORIZATION_FAILED.code());
             }
             whole.assertSilent();
@@ -135,7 +136,7 @@ class AccessTest {
     }
 
     @Test
-    void shouldShowAnInitiatorWhatItMayUse() throws Exception {
+    void shouldShowAnInitiatorItsTargetsAndLuns() throws Exception {
         try (var server = server(TargetSpec.of(OPEN).withLun(0, first),
                 TargetSpec.of(CLOSED).withLun(0, second).withInitiator(InitiatorSpec.of(ONE)))
                 .start()) {
@@ -153,7 +154,7 @@ class AccessTest {
     }
 
     @Test
-    void shouldTellEveryPortalOfTheTargetsGroupsUnderTheAddressThatInitiatorsReach()
+    void shouldReportEveryPortalOfTheTargetsGroupsUnderTheAddressThatInitiatorsReach()
             throws Exception {
         try (var server = TargetServer.builder().portal(portal(1)).portal(portal(2))
                 .portal(portal(2)
@@ -221,7 +222,7 @@ class AccessTest {
     }
 
     @Test
-    void shouldNotTellOfChangedLunsOnceTheyWereReported() throws Exception {
+    void shouldNotReportChangedLunsOnceTheyWereReported() throws Exception {
         TargetSpec before = TargetSpec.of(OPEN).withLun(0, first);
         try (var server = server(before).start(); var one = ready(server, ONE, OPEN)) {
             server.update(before.withLun(1, second)).join();
@@ -237,7 +238,7 @@ class AccessTest {
     }
 
     @Test
-    void shouldLetAnInitiatorReadOnly() throws Exception {
+    void shouldRestrictAReadOnlyInitiator() throws Exception {
         try (var server = server(TargetSpec.of(OPEN).withLun(0, first)
                 .withInitiator(InitiatorSpec.of(ONE).withReadOnly(true))
                 .withInitiator(InitiatorSpec.of(TWO))).start();
@@ -273,7 +274,7 @@ class AccessTest {
     }
 
     @Test
-    void shouldAskEachInitiatorForItsOwnSecret() throws Exception {
+    void shouldRequireEachInitiatorsOwnSecret() throws Exception {
         ChapPolicy chap = ChapPolicy
                 .of(new ChapCredentials("one", Secret.of("a secret of some length")));
         try (var server = server(TargetSpec.of(OPEN).withLun(0, first)
@@ -285,7 +286,7 @@ class AccessTest {
     }
 
     @Test
-    void shouldSendInitiatorsElsewhereOrAway() throws Exception {
+    void shouldRedirectOrRejectInitiators() throws Exception {
         var there = new TargetAddress("192.0.2.1", 3261, OptionalInt.empty());
         TargetSpec target = TargetSpec.of(OPEN).withLun(0, first);
         try (var server = server(target.withAbsence(new Absence.Moved(there, false))).start()) {
@@ -336,7 +337,7 @@ class AccessTest {
     }
 
     @Test
-    void shouldRefuseSpecsThatMakeNoSense() {
+    void shouldRejectInvalidSpecs() {
         TargetSpec target = TargetSpec.of(OPEN).withLun(0, first);
         assertThatThrownBy(() -> InitiatorSpec.of("iqn.*"))
                 .isInstanceOf(IllegalArgumentException.class);

@@ -9,7 +9,7 @@ import lunar.target.internal.session.Session;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections of normal sessions: no address has more than its share, and what takes a place needs none. */
+/** Tests the connection limit per address; a connection that replaces another one needs no free slot. */
 class AddressShareTest {
     private static final int OUT_OF_RESOURCES = 0x0302;
     private static final int SHARE = 2;
@@ -42,7 +42,7 @@ class AddressShareTest {
         return open(address).login(RawInitiator.isid(isid), keys).status();
     }
 
-    /** One more connection of a session, or one in the place of another; returns the status of its login. */
+    /** Opens another connection of a session, or reinstates one; returns the status of its login. */
     private int join(RawInitiator first, int isid, int cid) throws IOException {
         RawInitiator joining = first.another(target.server, RawInitiator.isid(isid), cid);
         opened.add(joining);
@@ -91,7 +91,7 @@ class AddressShareTest {
     }
 
     @Test
-    void shouldLetAConnectionBackIntoItsKeptSession() throws Exception {
+    void shouldAdmitAConnectionToItsKeptSession() throws Exception {
         assertThat(login("127.0.0.1", 1, SEVERAL, RECOVERY, RETAIN)).isZero();
         RawInitiator lost = opened.getFirst();
         Session session = target.server.shared().sessions().find(lost.tsih());

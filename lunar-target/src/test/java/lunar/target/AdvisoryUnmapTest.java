@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A unit over a device whose unmaps leave what is no whole granule as it is. UNMAP may do that, too; all that promises
+ * Tests a unit over a device that does not unmap partial granules. UNMAP may leave them too; commands that promise
  * zeroes must not (SBC-4 section 4.7.3.4.4).
  */
 class AdvisoryUnmapTest {
@@ -52,7 +52,7 @@ class AdvisoryUnmapTest {
     }
 
     @Test
-    void shouldUnmapAndTellThatUnmappedBlocksReadAsZeroes() throws Exception {
+    void shouldUnmapAndReportThatUnmappedBlocksReadAsZeroes() throws Exception {
         try (var unit = filled(granular())) {
             assertGood(unit.initiator.commandOut("42000000000000001800",
                     bytes("0016001000000000 0000000000000003 0000002800000000")));

@@ -15,7 +15,9 @@ import lunar.scsi.Lun;
 import lunar.store.MemoryDevice;
 import org.junit.jupiter.api.Test;
 
-/** READ and WRITE in the steady state make no garbage: counted in bytes that the loop's thread has allocated. */
+/**
+ * Tests that READ and WRITE allocate nothing in the steady state, by the bytes that the loop's thread has allocated.
+ */
 class AllocationTest {
     private static final int MAX_RUNS = 10;
     private static final int BLOCKS = 8;
@@ -35,7 +37,7 @@ class AllocationTest {
     // --- without a network: what the target itself makes ---
 
     @Test
-    void shouldMakeNothingForReads() throws Exception {
+    void shouldAllocateNothingForReads() throws Exception {
         assertThat(perCommand("08 000008 08 00", false, "")).as("6").isLessThan(NOTHING);
         assertThat(perCommand("28 00 00000008 00 0008 00", false, "")).as("10").isLessThan(NOTHING);
         assertThat(perCommand("a8 00 00000008 00000008 00 00", false, "")).as("12")
@@ -45,13 +47,13 @@ class AllocationTest {
     }
 
     @Test
-    void shouldMakeNothingForReadsOfSeveralDataIn() throws Exception {
+    void shouldAllocateNothingForReadsOfSeveralDataIn() throws Exception {
         assertThat(perCommand("28 00 00000008 00 0008 00", false,
                 "MaxRecvDataSegmentLength=1024\0")).isLessThan(NOTHING);
     }
 
     @Test
-    void shouldMakeNothingForWritesOfImmediateData() throws Exception {
+    void shouldAllocateNothingForWritesOfImmediateData() throws Exception {
         assertThat(perCommand(WRITE_10, true, "")).as("10").isLessThan(NOTHING);
         assertThat(perCommand("aa 00 00000008 00000008 00 00", true, "")).as("12")
                 .isLessThan(NOTHING);
@@ -60,13 +62,13 @@ class AllocationTest {
     }
 
     @Test
-    void shouldMakeNothingForWritesOfUnsolicitedData() throws Exception {
+    void shouldAllocateNothingForWritesOfUnsolicitedData() throws Exception {
         assertThat(perCommand(WRITE_10, true, "InitialR2T=No\0ImmediateData=No\0"))
                 .isLessThan(NOTHING);
     }
 
     @Test
-    void shouldMakeNothingForWritesByR2t() throws Exception {
+    void shouldAllocateNothingForWritesByR2t() throws Exception {
         assertThat(perCommand(WRITE_10, true, "ImmediateData=No\0")).isLessThan(NOTHING);
     }
 
@@ -97,7 +99,7 @@ class AllocationTest {
     // --- over TCP ---
 
     @Test
-    void shouldMakeNextToNothingOverTheWire() throws Exception {
+    void shouldAllocateNearlyNothingOverTcp() throws Exception {
         try (var device = MemoryDevice.create(8 << 20, 512);
                 var server = server(device);
                 var initiator = RawInitiator.ready(server, 1)) {

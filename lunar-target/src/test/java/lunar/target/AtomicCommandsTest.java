@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** WRITE ATOMIC and ORWRITE against others that read and write the same blocks. */
+/** Tests WRITE ATOMIC and ORWRITE concurrent with reads and writes of the same blocks. */
 class AtomicCommandsTest {
     /** Half of the range on either side of where two pieces of memory meet. */
     private static final int LBA = 512 - 8;
@@ -65,7 +65,7 @@ class AtomicCommandsTest {
 
     @ParameterizedTest
     @CsvSource({"buffered, 2048", "direct, 2048", "sync, 2048", "sendfile, 0"})
-    void shouldWriteAtomicallyToAFileAsFarAsItSays(String io, int most, @TempDir Path folder)
+    void shouldWriteAtomicallyToAFileUpToReportedLength(String io, int most, @TempDir Path folder)
             throws Exception {
         try (var target = new TargetFixture(
                 "file:" + folder.resolve("disk.img") + "?size=4MiB&io=" + io, unit -> unit);
@@ -94,7 +94,7 @@ class AtomicCommandsTest {
 
     @ParameterizedTest
     @CsvSource({"4096, 1, 052400", "0, 0, 000000", "0, 1, 000000"})
-    void shouldTakeAtomicWriteWithoutBoundary(int boundary, int count, String sense)
+    void shouldAcceptAtomicWriteWithoutBoundary(int boundary, int count, String sense)
             throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             byte[] data = blocks(count, 1);
@@ -107,7 +107,7 @@ class AtomicCommandsTest {
     }
 
     @Test
-    void shouldTakeAtomicWriteUpToLengthThatItTells() throws Exception {
+    void shouldAcceptAtomicWriteUpToReportedLength() throws Exception {
         try (var target = new TargetFixture("ram:64MiB", unit -> unit);
                 var initiator = target.ready(1)) {
             byte[] limits = initiator.command("1201b000ff00", 255).data();
@@ -173,7 +173,7 @@ class AtomicCommandsTest {
 
     @ParameterizedTest
     @CsvSource({"read, 11", "compare-and-write, 0c"})
-    void shouldTellWhichBlockOrWriteCouldNotUse(String operation, String additional)
+    void shouldReportTheBlockOrFieldThatOrWriteRejects(String operation, String additional)
             throws Exception {
         try (var target = new TargetFixture("fault=0,op=" + operation + ",lba=700-700:ram:1MiB",
                 unit -> unit); var initiator = target.ready(1)) {

@@ -11,7 +11,7 @@ import lunar.scsi.copy.CopyParameterList;
 import lunar.scsi.copy.ExtendedCopy;
 import org.junit.jupiter.api.Test;
 
-/** A session is over when its copies in the background are: then nothing of them overwrites what comes later. */
+/** Tests that a session ends only after its background copies: they overwrite nothing that is written later. */
 class BackgroundCopyEndTest {
     private static final int PIECE = 1 << 20;
 

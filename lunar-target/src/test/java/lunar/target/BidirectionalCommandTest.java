@@ -7,7 +7,10 @@ import lunar.testkit.echo.EchoCdb;
 import lunar.testkit.echo.EchoSpec;
 import org.junit.jupiter.api.Test;
 
-/** Data both ways, and CDBs of more than 16 bytes (RFC 7143 sections 4.6.4, 11.2.2.3, 11.2.2.4, 11.4.4, 11.7.5). */
+/**
+ * Tests bidirectional commands and CDBs of more than 16 bytes (RFC 7143 sections 4.6.4, 11.2.2.3, 11.2.2.4, 11.4.4,
+ * 11.7.5).
+ */
 class BidirectionalCommandTest {
     private static final int R2T = 0x31;
     private static final int DATA_IN = 0x25;
@@ -75,7 +78,7 @@ class BidirectionalCommandTest {
     }
 
     @Test
-    void shouldTakeAndGiveDataAndReadTheLongestCdb() throws Exception {
+    void shouldTransferDataBothWaysAndReadTheLongestCdb() throws Exception {
         byte[] cdb = cdb(260);
         byte[] data = data(2000);
         try (TargetFixture target = target();
@@ -101,7 +104,7 @@ class BidirectionalCommandTest {
     }
 
     @Test
-    void shouldTellWhatOfBothWaysWasNotMoved() throws Exception {
+    void shouldReportBidirectionalResiduals() throws Exception {
         byte[] cdb = cdb(32);
         byte[] data = data(512);
         try (TargetFixture target = target(); WirePeer peer = peer(target, 0)) {
@@ -141,7 +144,7 @@ class BidirectionalCommandTest {
     }
 
     @Test
-    void shouldRefuseALongCdbThatNobodyKnows() throws Exception {
+    void shouldRejectUnknownLongCdb() throws Exception {
         try (var target = new TargetFixture(); var peer = WirePeer.loggedIn(target.server, 0)) {
             int itt = peer.bidirectional(cdb(32), 0, 512);
             WirePeer.Pdu response = peer.take(RESPONSE, itt);

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a connection holds, how long, and what it leaves behind: nothing, or peers that come and go fill the memory. */
+/** Tests that connections release all resources when they end, so that reconnecting peers do not fill the memory. */
 class ConnectionResourcesTest {
     private static final String IQN = "iqn.2026-11.org.lunar:disk";
     private static final int BLOCK = 512;

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What keeps commands of others from a logical unit keeps copies from it too that another unit has received. */
+/** Tests that fences of a logical unit against commands also apply to copies that another unit has received. */
 @Timeout(60)
 class CopyFencingTest {
     private static final long SEED = Long.getLong("lunar.seed", 20261121);
@@ -101,25 +101,26 @@ class CopyFencingTest {
         return new BlockCopySegment(false, false, 0, 1, blocks, 0, 0);
     }
 
-    private static void attention(RawInitiator who, Lun lun) throws Exception {
-        assertThat(who.command(lun, new byte[6], 0).status()).isEqualTo(Status.CHECK_CONDITION);
+    private static void attention(RawInitiator sender, Lun lun) throws Exception {
+        assertThat(sender.command(lun, new byte[6], 0).status()).isEqualTo(Status.CHECK_CONDITION);
     }
 
-    private static void register(RawInitiator who, long key) throws Exception {
-        assertGood(reserveOut(who, PersistentReserveOut.REGISTER, 0,
+    private static void register(RawInitiator sender, long key) throws Exception {
+        assertGood(reserveOut(sender, PersistentReserveOut.REGISTER, 0,
                 ReserveOutParameters.of(0, key)));
     }
 
-    private static RawInitiator.Received reserveOut(RawInitiator who, int action, int type,
+    private static RawInitiator.Received reserveOut(RawInitiator sender, int action, int type,
             ReserveOutParameters list) throws Exception {
-        who.send(DESTINATION, new PersistentReserveOut(action, 0, type, 24).bytes(), list.bytes(),
+        sender.send(DESTINATION, new PersistentReserveOut(action, 0, type, 24).bytes(),
+                list.bytes(),
                 0);
-        return who.receive();
+        return sender.receive();
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldEndCopiesOfThePreempted(boolean inBackground) throws Exception {
+    void shouldEndCopiesOfPreemptedNexuses(boolean inBackground) throws Exception {
         try (var copy = new Running(inBackground)) {
             copy.other.send(DESTINATION, new PersistentReserveOut(
                     PersistentReserveOut.PREEMPT_AND_ABORT, 0,
@@ -151,7 +152,7 @@ class CopyFencingTest {
     }
 
     @Test
-    void shouldObeyAReservationThatComesWhileItCopiesASegment() throws Exception {
+    void shouldRespectAReservationMadeDuringASegment() throws Exception {
         try (var copy = new Running(false)) {
             assertGood(reserveOut(copy.other, PersistentReserveOut.RESERVE,
                     ReservationType.WRITE_EXCLUSIVE.code(), ReserveOutParameters.of(2, 0)));
@@ -163,7 +164,7 @@ class CopyFencingTest {
     }
 
     @Test
-    void shouldObeyAReservationThatComesWhileATokenIsWritten() throws Exception {
+    void shouldRespectAReservationMadeWhileATokenIsWritten() throws Exception {
         try (var copies = new CopyFixture(new HeldDevice("ram:4MiB"));
                 var other = RawInitiator.ready(copies.server, 2)) {
             var held = (HeldDevice) copies.devices.getFirst();
@@ -203,7 +204,7 @@ class CopyFencingTest {
     }
 
     @Test
-    void shouldEndCopiesToAUnitThatTheirInitiatorSeesNoMore() throws Exception {
+    void shouldEndCopiesToAUnitThatTheirInitiatorNoLongerSees() throws Exception {
         try (var copy = new Running(false)) {
             var done = copy.copies.server.update(TargetSpec.of(RawInitiator.TARGET).withLun(0,
                     copy.copies.devices.getFirst()));

@@ -21,7 +21,10 @@ import lunar.scsi.copy.ExtendedCopy;
 import lunar.scsi.vpd.Designator;
 import lunar.scsi.vpd.Naa;
 
-/** A server whose LUN 0 gets copy commands, an initiator that sends them, and more LUNs to copy from and to. */
+/**
+ * Fixture for copies: a server whose LUN 0 receives copy commands, an initiator that sends them, and more LUNs as
+ * sources and destinations.
+ */
 final class CopyFixture implements AutoCloseable {
     final List<BlockDevice> devices;
     final TargetServer server;
@@ -96,7 +99,7 @@ final class CopyFixture implements AutoCloseable {
         device.write(at / device.blockSize(), MemorySegment.ofArray(content));
     }
 
-    /** What stands on a device, past the target. */
+    /** Returns the content of a device, bypassing the target. */
     byte[] content(int lun, long at, int length) throws IOException {
         BlockDevice device = devices.get(lun);
         try (Arena arena = Arena.ofConfined()) {

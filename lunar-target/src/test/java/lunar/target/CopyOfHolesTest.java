@@ -34,7 +34,10 @@ import lunar.scsi.reservation.Reserve;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What changes while a copy asks its source for holes is seen before these become zeroes of the destination. */
+/**
+ * Tests that changes made while a copy queries its source for holes are detected before holes become zeroes of the
+ * destination.
+ */
 @Timeout(60)
 class CopyOfHolesTest {
     /** 2 MiB, the source; as many follow for the destination. */
@@ -88,7 +91,7 @@ class CopyOfHolesTest {
     }
 
     @Test
-    void shouldWriteNothingForATokenThatIsRevokedWhileItsHolesAreAskedFor() throws Exception {
+    void shouldWriteNothingForATokenRevokedWhileHolesAreQueried() throws Exception {
         try (var source = new HeldExtents("ram:4MiB");
                 var copies = new CopyFixture(source);
                 var other = RawInitiator.ready(copies.server, 2)) {
@@ -108,7 +111,7 @@ class CopyOfHolesTest {
 
     /** Forwards, and backwards where the destination overlaps the source from behind. */
     @Test
-    void shouldObeyAReservationThatComesWhileItsHolesAreAskedFor() throws Exception {
+    void shouldRespectAReservationMadeWhileHolesAreQueried() throws Exception {
         for (int destination : List.of(BLOCKS, BLOCKS / 2)) {
             try (var source = new HeldExtents("ram:4MiB");
                     var copies = new CopyFixture(source);

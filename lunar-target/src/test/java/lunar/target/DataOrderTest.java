@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
 
-/** Data that need not come in order: DataPDUInOrder=No and DataSequenceInOrder=No (RFC 7143 sections 13.18, 13.19). */
+/** Tests data out of order: DataPDUInOrder=No and DataSequenceInOrder=No (RFC 7143 sections 13.18, 13.19). */
 class DataOrderTest {
     private static final int R2T = 0x31;
     private static final int BURST = 4096;
@@ -19,7 +19,7 @@ class DataOrderTest {
     }
 
     @Test
-    void shouldTakePdusOfASequenceInAnyOrderWhereThatIsAgreed() throws Exception {
+    void shouldAcceptPdusOfASequenceInAnyOrderIfNegotiated() throws Exception {
         byte[] data = data(8 * 512);
         try (var target = new TargetFixture();
                 var peer = WirePeer.loggedIn(target.server, 0,
@@ -37,7 +37,7 @@ class DataOrderTest {
     }
 
     @Test
-    void shouldTakeSequencesInAnyOrderWhereThatIsAgreed() throws Exception {
+    void shouldAcceptSequencesInAnyOrderIfNegotiated() throws Exception {
         byte[] data = data(3 * BURST);
         try (var target = new TargetFixture();
                 var peer = WirePeer.loggedIn(target.server, 0,
@@ -57,7 +57,7 @@ class DataOrderTest {
     }
 
     @Test
-    void shouldRefuseWhatIsOutOfOrderWhereItIsNotAgreed() throws Exception {
+    void shouldRejectOutOfOrderDataIfNotNegotiated() throws Exception {
         byte[] data = data(2 * 512);
         try (var target = new TargetFixture();
                 var peer = WirePeer.loggedIn(target.server, 0, "ImmediateData=No")) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** SANITIZE and FORMAT UNIT: what they leave, and what others are told meanwhile. */
+/** Tests SANITIZE and FORMAT UNIT: their result, and the responses to other commands meanwhile. */
 class EraseCommandsTest {
     private static final String READY = "000000000000";
     private static final String READ = "28000000000000000100";
@@ -35,7 +35,7 @@ class EraseCommandsTest {
     }
 
     @Test
-    void shouldEraseWhatWasBeingWrittenAndTellOthersMeanwhile() throws Exception {
+    void shouldEraseAfterRunningWritesAndReportProgressToOthers() throws Exception {
         try (var target = new TargetFixture();
                 var writer = target.ready(1);
                 var other = target.ready(2)) {
@@ -68,7 +68,7 @@ class EraseCommandsTest {
     }
 
     @Test
-    void shouldOverwriteEveryBlockAsOftenAsAskedFor() throws Exception {
+    void shouldOverwriteEveryBlockAsOftenAsRequested() throws Exception {
         try (var target = new TargetFixture("ram:1MiB", unit -> unit.withThick(true));
                 var initiator = target.ready(1)) {
             var writes = new AtomicInteger();
@@ -101,7 +101,7 @@ class EraseCommandsTest {
     @ParameterizedTest
     @CsvSource({"00000002a50f, no pass", "21000002a50f, TEST", "01000000a50f, no pattern",
             "01000003a50f, a pattern longer than the list"})
-    void shouldRefuseOverwriteThatMakesNoSense(String list, String why) throws Exception {
+    void shouldRejectInvalidOverwrite(String list, String why) throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             initiator.write(0, blocks(1, 9));
             assertThat(initiator.receive().status()).isEqualTo(Status.GOOD);
@@ -115,7 +115,7 @@ class EraseCommandsTest {
     @CsvSource({"48030000000000000000, '', a key to erase", "48420000000000000000, '', zones",
             "48020000000000000400, 00000000, a list of a block erase",
             EXIT_FAILURE_MODE + ", '', a failure"})
-    void shouldRefuseWhatIsNotThere(String cdb, String list, String what) throws Exception {
+    void shouldRejectUnsupportedRequests(String cdb, String list, String what) throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             assertThat(initiator.commandOut(cdb, bytes(list)).sense()).as(what)
                     .isEqualTo(0x05_24_00);
@@ -123,7 +123,7 @@ class EraseCommandsTest {
     }
 
     @Test
-    void shouldStayInFailureUntilLeftOrErasedAfterAll() throws Exception {
+    void shouldStayInFailureUntilExitedOrErased() throws Exception {
         try (var target = new TargetFixture(
                 "fault=0,op=write,lba=2000-2000:ram:1MiB", unit -> unit);
                 var initiator = target.ready(1)) {
@@ -171,7 +171,7 @@ class EraseCommandsTest {
             "041000000000, 00880000, 052600, an initialization pattern",
             "041000000000, 00000004, 052600, a defect list",
             "041000000000, 0000, 050e03, half a header"})
-    void shouldRefuseFormatThatItCannotKeep(String cdb, String list, String sense, String what)
+    void shouldRejectUnsupportedFormat(String cdb, String list, String sense, String what)
             throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             initiator.write(0, blocks(1, 9));

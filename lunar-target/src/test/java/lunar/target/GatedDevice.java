@@ -12,7 +12,7 @@ import lunar.block.ForwardingDevice;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 
-/** Memory whose requests wait behind a gate while it is shut, as a disk that hangs. */
+/** Memory device whose requests wait while its gate is shut, like a disk that hangs. */
 final class GatedDevice extends ForwardingDevice {
     private final List<BlockRequest> waiting = new ArrayList<>();
     private CountDownLatch arrived = new CountDownLatch(0);
@@ -62,7 +62,7 @@ final class GatedDevice extends ForwardingDevice {
     /** Requests that wait at the gate. */
     synchronized int waitingCount() { return waiting.size(); }
 
-    /** What was asked of the device since it was last asked this, in order. */
+    /** Returns the requests since the last call, in order. */
     synchronized List<String> requests() {
         List<String> until = List.copyOf(seen);
         seen.clear();

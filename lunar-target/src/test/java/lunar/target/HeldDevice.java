@@ -8,7 +8,7 @@ import lunar.block.Devices;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
 
-/** Memory whose blocking requests wait, each, until they are let pass. */
+/** Memory device whose blocking requests each wait until the test releases them. */
 final class HeldDevice extends ForwardingDevice {
     private final Semaphore passes = new Semaphore(0);
     private final Semaphore arrivals = new Semaphore(0);

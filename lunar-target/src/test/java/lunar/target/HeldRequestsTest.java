@@ -8,7 +8,9 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Requests that come before their turn by CmdSN (RFC 7143 section 4.2.2.1): none is lost, or the session stands still. */
+/**
+ * Tests requests that arrive before their turn by CmdSN (RFC 7143 section 4.2.2.1): losing one would stall the session.
+ */
 @Timeout(60)
 class HeldRequestsTest {
     private static final int NOP_IN = 0x20;
@@ -24,7 +26,7 @@ class HeldRequestsTest {
     }
 
     @Test
-    void shouldAnswerAllThatTheWindowLetsIn() throws Exception {
+    void shouldAnswerAllRequestsWithinTheWindow() throws Exception {
         try (var target = new TargetFixture(); var peer = WirePeer.loggedIn(target.server, 0)) {
             int first = peer.numbers.cmdSn;
             int count = 100;
@@ -40,9 +42,9 @@ class HeldRequestsTest {
         }
     }
 
-    /** There is no memory for the data of all: those beyond are rejected in their turn, and the window goes on. */
+    /** There is no memory for the data of all: those beyond are rejected in their turn, and the window continues. */
     @Test
-    void shouldRejectInTurnWhoseDataAreTooMany() throws Exception {
+    void shouldRejectRequestsWithTooMuchDataInTurn() throws Exception {
         try (var target = new TargetFixture(); var peer = WirePeer.loggedIn(target.server, 0)) {
             int first = peer.numbers.cmdSn;
             byte[] data = new byte[256 << 10];

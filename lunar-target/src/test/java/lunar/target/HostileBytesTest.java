@@ -32,7 +32,10 @@ import lunar.target.internal.session.LoginPhase;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 
-/** Framing, login and full feature phase fed with wrong bytes: nothing but the declared exception, and nothing kept. */
+/**
+ * Tests framing, login and full feature phase with malformed bytes: only declared exceptions occur, and no resources
+ * leak.
+ */
 class HostileBytesTest {
     private static final String IQN = "iqn.2026-11.org.lunar:disk";
     private static final int ROUNDS = 3_000;
@@ -41,7 +44,7 @@ class HostileBytesTest {
     private final MemorySegment staging = Arena.ofAuto().allocate(STAGING);
 
     @Test
-    void shouldEndConnectionOrGoOnWhateverBytesCome() throws IOException {
+    void shouldSurviveArbitraryBytes() throws IOException {
         long seed = Seed.next();
         Random random = new Random(seed);
         byte[] right = conversation();

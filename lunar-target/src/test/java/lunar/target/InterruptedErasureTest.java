@@ -15,7 +15,7 @@ import lunar.scsi.target.StateStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** SANITIZE and FORMAT UNIT that a server has not ended, as the next one finds them (SBC-4 sections 4.10 and 4.11). */
+/** Tests SANITIZE and FORMAT UNIT that were interrupted by the end of the server (SBC-4 sections 4.10 and 4.11). */
 class InterruptedErasureTest {
     private static final String READY = "000000000000";
     private static final String ERASE = "48020000000000000000";
@@ -47,7 +47,7 @@ class InterruptedErasureTest {
     }
 
     @Test
-    void shouldGoOnWithSanitizeThatWasInterrupted() throws Exception {
+    void shouldContinueWithSanitizeThatWasInterrupted() throws Exception {
         StateStore state = StateStore.inMemory();
         StateStore left;
         try (var target = new TargetFixture(state); var initiator = target.ready(1)) {
@@ -69,7 +69,7 @@ class InterruptedErasureTest {
     }
 
     @Test
-    void shouldGoOnWithTheSameOverwrite() throws Exception {
+    void shouldContinueWithTheSameOverwrite() throws Exception {
         StateStore state = StateStore.inMemory();
         StateStore left;
         try (var target = new TargetFixture(state); var initiator = target.ready(1)) {
@@ -129,7 +129,7 @@ class InterruptedErasureTest {
     @Test
     void shouldNotWriteUnitThatIsForReadingOnlyNow() throws Exception {
         StateStore state = StateStore.inMemory();
-        state.save("erasure", bytes("010200")); // BLOCK ERASE that goes on
+        state.save("erasure", bytes("010200")); // BLOCK ERASE that continues
         Path file = folder.resolve("kept.img");
         Files.write(file, blocks(2048, 9));
         try (var target = new TargetFixture("file:" + file,

@@ -8,7 +8,7 @@ import lunar.target.internal.session.Session;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Sessions that have lost their connection and are kept for another: they keep nobody out. */
+/** Tests that sessions kept after the loss of their connection do not prevent other logins. */
 class KeptSessionsTest {
     private static final int LIMIT = 5;
     private static final int MANY = 20;
@@ -49,7 +49,7 @@ class KeptSessionsTest {
     }
 
     @Test
-    void shouldKeepNothingForAnInitiatorThatComesBackTooLate() throws Exception {
+    void shouldKeepNothingForAnInitiatorThatReturnsTooLate() throws Exception {
         try (var server = server(SessionLimits.DEFAULT)) {
             try (var initiator = new RawInitiator(server)) {
                 assertThat(initiator.login(RawInitiator.isid(1), RECOVERY, RETAIN,
@@ -61,7 +61,7 @@ class KeptSessionsTest {
     }
 
     @Test
-    void shouldAgreeToNoLongerTime2RetainThanItsLimit() throws Exception {
+    void shouldLimitNegotiatedTime2Retain() throws Exception {
         try (var server = server(SessionLimits.DEFAULT.withMaxTime2RetainSeconds(7));
                 var initiator = new RawInitiator(server)) {
             assertThat(initiator.login(RawInitiator.isid(1), RECOVERY, "DefaultTime2Retain=3600")
@@ -70,7 +70,7 @@ class KeptSessionsTest {
     }
 
     @Test
-    void shouldWantNoLongerTime2WaitThanItsLimit() throws Exception {
+    void shouldLimitOfferedTime2Wait() throws Exception {
         try (var server = server(SessionLimits.DEFAULT.withMaxTime2WaitSeconds(1),
                 TargetServer.DEFAULT_OFFER.withDefaultTime2WaitSeconds(2));
                 var initiator = new RawInitiator(server)) {
@@ -80,7 +80,7 @@ class KeptSessionsTest {
     }
 
     @Test
-    void shouldLetNewSessionsInWhereOnlyDeadOnesAreInTheWay() throws Exception {
+    void shouldAdmitNewSessionsInPlaceOfLostOnes() throws Exception {
         for (SessionLimits limits : new SessionLimits[]{SessionLimits.DEFAULT.withPerServer(LIMIT),
                 SessionLimits.DEFAULT.withPerTarget(LIMIT),
                 SessionLimits.DEFAULT.withPerInitiator(LIMIT),
@@ -99,7 +99,7 @@ class KeptSessionsTest {
     }
 
     @Test
-    void shouldKeepThoseOfTheAddressThatHasFewer() throws Exception {
+    void shouldKeepSessionsOfTheAddressWithFewer() throws Exception {
         try (var server = server(new SessionLimits(LIMIT, 99, 99))) {
             int honest = abandon(server, "127.0.0.2", 1, RECOVERY, RETAIN);
             awaitKept(server, honest);
@@ -111,7 +111,7 @@ class KeptSessionsTest {
     }
 
     @Test
-    void shouldEndNoSessionThatHasAConnectionForAnother() throws Exception {
+    void shouldNotEndAConnectedSessionForAnother() throws Exception {
         try (var server = server(new SessionLimits(1, 1, 1));
                 var living = RawInitiator.ready(server, 1, RECOVERY, RETAIN);
                 var other = new RawInitiator(server)) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Logins that the RFC frowns at and other targets accept, and those that are refused: each has its answer. */
+/** Tests logins that violate the RFC but that other targets accept, and those that are rejected. */
 class LenientLoginTest {
     private static final int IMMEDIATE = 0x40;
     private static final int FLAGS = 1;
@@ -57,7 +57,7 @@ class LenientLoginTest {
     }
 
     @Test
-    void shouldTakeMethodNoneInOperationalStage() throws Exception {
+    void shouldAcceptMethodNoneInOperationalStage() throws Exception {
         try (var target = new TargetFixture(); var initiator = new RawInitiator(target.server)) {
             RawInitiator.Login login = initiator.login(RawInitiator.isid(1),
                     "AuthMethod=CHAP,None", "InitialR2T=Yes");
@@ -68,7 +68,7 @@ class LenientLoginTest {
     }
 
     @Test
-    void shouldNotTakeMethodNoneWhereChapIsAskedFor() throws Exception {
+    void shouldRejectMethodNoneIfChapIsRequired() throws Exception {
         var user = new ChapCredentials("me", Secret.of("a secret of some length"));
         try (var target = new TargetFixture(); var initiator = new RawInitiator(target.server)) {
             var _ = target.server.update(target.server.spec(RawInitiator.TARGET).orElseThrow()
@@ -80,7 +80,7 @@ class LenientLoginTest {
     }
 
     @Test
-    void shouldTakeLoginAndLogoutWithoutImmediateBit() throws Exception {
+    void shouldAcceptLoginAndLogoutWithoutImmediateBit() throws Exception {
         try (var target = new TargetFixture(); var initiator = new RawInitiator(target.server)) {
             byte[] request = login(initiator, LoginStage.OPERATIONAL, true, names());
             request[0] &= (byte) ~IMMEDIATE;
@@ -101,7 +101,7 @@ class LenientLoginTest {
     @ParameterizedTest(name = "{1}")
     @CsvSource({"c7, T and C", "8f, CSG of full feature phase", "88, a reserved stage",
             "85, no transition", "86, a reserved next stage"})
-    void shouldAnswerLoginWhoseHeaderMakesNoSense(String flags, String what) throws Exception {
+    void shouldRejectLoginWithInvalidHeader(String flags, String what) throws Exception {
         try (var target = new TargetFixture(); var initiator = new RawInitiator(target.server)) {
             byte[] request = login(initiator, LoginStage.OPERATIONAL, true, names());
             request[FLAGS] = (byte) Integer.parseInt(flags, 16);

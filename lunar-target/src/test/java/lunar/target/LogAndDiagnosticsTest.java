@@ -16,7 +16,7 @@ import lunar.scsi.log.LogPage;
 import lunar.scsi.log.LogParameter;
 import org.junit.jupiter.api.Test;
 
-/** Log pages and self-tests (SPC-5). */
+/** Tests log pages and self-tests (SPC-5). */
 class LogAndDiagnosticsTest {
     private static final byte[] READY = new byte[6];
 
@@ -98,7 +98,7 @@ class LogAndDiagnosticsTest {
     }
 
     @Test
-    void shouldTellOfSelfTestInTheBackgroundAndStopIt() throws Exception {
+    void shouldReportAndStopABackgroundSelfTest() throws Exception {
         String[] stops = {"1d80 00 0000 00", "1b00 00 00 00 00", "0400 00 00 00 00", "reset"};
         for (String stop : stops) {
             try (var target = new TargetFixture(); var initiator = target.ready(1)) {
@@ -128,7 +128,7 @@ class LogAndDiagnosticsTest {
     }
 
     @Test
-    void shouldNotAbortSelfTestInTheForegroundAsOneInTheBackground() throws Exception {
+    void shouldNotAbortAForegroundSelfTestAsABackgroundOne() throws Exception {
         try (var target = new TargetFixture();
                 var initiator = target.ready(1);
                 var other = target.ready(2)) {

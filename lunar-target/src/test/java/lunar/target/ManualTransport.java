@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import lunar.iscsi.pdu.Bhs;
 
-/** A transport without a network, and its loop, which a test drives: everything runs on the calling thread, at once. */
+/**
+ * Transport without a network, with a loop that the test drives: everything runs on the calling thread, immediately.
+ */
 final class ManualTransport extends UnconnectedTransport {
     private static final int COPY_LIMIT = 8192;
 

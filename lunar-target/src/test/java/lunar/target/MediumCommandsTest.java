@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Media that come and go, and the kinds of unit: for reading only, thick, with long physical blocks. */
+/**
+ * Tests media that are inserted and removed, and kinds of unit: read-only, fully provisioned, with long physical
+ * blocks.
+ */
 class MediumCommandsTest {
     private static final String READY = "000000000000";
     private static final String EJECT = "1b0000000200";
@@ -28,7 +31,7 @@ class MediumCommandsTest {
     }
 
     @Test
-    void shouldTellEveryNexusOfMediumThatLeavesAndReturns() throws Exception {
+    void shouldReportEjectAndLoadToEveryNexus() throws Exception {
         try (var target = removable(); var one = target.ready(1); var other = target.ready(2)) {
             assertThat(one.command("120000002400", 36).data()[1]).isEqualTo((byte) 0x80); // RMB
             assertThat(one.command(EJECT, 0).status()).isEqualTo(Status.GOOD);
@@ -82,7 +85,7 @@ class MediumCommandsTest {
     }
 
     @Test
-    void shouldNotBlameBlockForFlushThatFailed() throws Exception {
+    void shouldNotNameABlockForAFailedFlush() throws Exception {
         try (var target = new TargetFixture("fault=1,op=flush:ram:1MiB", unit -> unit);
                 var initiator = target.ready(1)) {
             byte[] data = initiator.command("35000000000000000000", 0).data();
@@ -100,7 +103,7 @@ class MediumCommandsTest {
             "89000000000000000000000000010000, 2", "41000000000000000100, 1",
             "93000000000000000000000000010000, 1", "93010000000000000000000000010000, 0",
             "42000000000000001800, 0", "48020000000000000000, 0", "040000000000, 0"})
-    void shouldRefuseAllThatWritesOnUnitForReading(String cdb, int count) throws Exception {
+    void shouldRejectAllThatWritesOnUnitForReading(String cdb, int count) throws Exception {
         try (var target = new TargetFixture("ram:1MiB", unit -> unit.withReadOnly(true));
                 var initiator = target.ready(1)) {
             byte[] data = cdb.startsWith("42")
@@ -134,7 +137,7 @@ class MediumCommandsTest {
     }
 
     @Test
-    void shouldTellOfPhysicalBlocksLongerThanLogicalOnes() throws Exception {
+    void shouldReportPhysicalBlocksLongerThanLogicalOnes() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             assertThat(initiator.command("9e100000000000000000000000200000", 32).data())
                     .startsWith(bytes("00000000000007ff 00000200 00 03 c000"));
@@ -147,7 +150,7 @@ class MediumCommandsTest {
     }
 
     @Test
-    void shouldTellOfNoDefectsInWhateverListIsAskedFor() throws Exception {
+    void shouldReportNoDefectsInWhateverListIsRequested() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             assertThat(initiator.command("37001d00000000010000", 256).data())
                     .isEqualTo(bytes("001d0000"));
@@ -158,7 +161,7 @@ class MediumCommandsTest {
 
     /** No protection information: RDPROTECT, WRPROTECT, VRPROTECT and ORPROTECT must be 0. */
     @Test
-    void shouldPointAtProtectionThatItDoesNotHave() throws Exception {
+    void shouldPointAtUnsupportedProtectionFields() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             List<byte[]> senses = new ArrayList<>();
             senses.add(initiator.command("28200000000000000100", 512).data());

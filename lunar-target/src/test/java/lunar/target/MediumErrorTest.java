@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a medium error tells of the block: its LBA, or nothing where it is not known (SBC-4 section 4.18.1). */
+/** Tests INFORMATION of medium errors: the LBA, or none if it is not known (SBC-4 section 4.18.1). */
 class MediumErrorTest {
     private static Sense sense(RawInitiator.Received answer) {
         return Sense.decode(MemorySegment.ofArray(answer.data()).asSlice(2));
@@ -29,19 +29,19 @@ class MediumErrorTest {
 
     @ParameterizedTest
     @CsvSource({"false", "true"})
-    void shouldTellTheBlockWhereItIsTheOnlyOne(boolean write) throws Exception {
+    void shouldReportTheBlockWhereItIsTheOnlyOne(boolean write) throws Exception {
         assertThat(information(write, 10, 1)).hasValue(10);
     }
 
     @ParameterizedTest
     @CsvSource({"false", "true"})
-    void shouldTellNoBlockWhereAnyOfSeveralMayBeTheOne(boolean write) throws Exception {
+    void shouldReportNoBlockWhereAnyOfSeveralMayBeTheOne(boolean write) throws Exception {
         assertThat(information(write, 8, 8)).isEmpty();
     }
 
     /** A VERIFY reads pieces of its own; a piece of one block is known. */
     @Test
-    void shouldTellNoFirstBlockOfAPieceOfAVerify() throws Exception {
+    void shouldReportNoFirstBlockOfAPieceOfAVerify() throws Exception {
         try (var target = new TargetFixture("fault=0,lba=10-10:ram:1MiB", unit -> unit);
                 var initiator = target.ready(1)) {
             assertThat(sense(initiator.command("2f000000000000002000", 0)).information()).isEmpty();

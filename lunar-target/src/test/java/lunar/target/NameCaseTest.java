@@ -21,7 +21,7 @@ import lunar.scsi.target.StateStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Initiators and targets whose names have capitals are those of the same names without. */
+/** Tests that names of initiators and targets are compared in lower case. */
 class NameCaseTest {
     private static final String CAPITALS = "iqn.2026-11.org.Lunar:HOST";
     private static final String LOWER = "iqn.2026-11.org.lunar:host";
@@ -40,14 +40,15 @@ class NameCaseTest {
         return new TransportId(CAPITALS, OptionalLong.of(RawInitiator.isid(1).value()));
     }
 
-    private static Status reserveOut(RawInitiator who, int action, byte[] list) throws Exception {
-        return who.commandOut(new PersistentReserveOut(action, 0,
+    private static Status reserveOut(RawInitiator sender, int action, byte[] list)
+            throws Exception {
+        return sender.commandOut(new PersistentReserveOut(action, 0,
                 ReservationType.WRITE_EXCLUSIVE_REGISTRANTS_ONLY.code(), list.length).bytes(), list)
                 .status();
     }
 
-    private static Status write(RawInitiator who) throws Exception {
-        return who.commandOut(RawInitiator.writeCdb(0, 1), blocks(1, 1)).status();
+    private static Status write(RawInitiator sender) throws Exception {
+        return sender.commandOut(RawInitiator.writeCdb(0, 1), blocks(1, 1)).status();
     }
 
     @Test
@@ -97,7 +98,7 @@ class NameCaseTest {
         }
     }
 
-    /** What was saved before names were normalised; a name that was there in both forms is one registration. */
+    /** Registrations saved before names were normalized; a name in both forms is one registration. */
     @Test
     void shouldFindSavedRegistrations() throws Exception {
         var bytes = new ByteArrayOutputStream();

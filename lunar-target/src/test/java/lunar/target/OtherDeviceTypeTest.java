@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A logical unit of another device type beside a disk: it brings its commands, pages and access rules, and has unit
- * attentions, reservations and port groups like any other.
+ * Tests a logical unit of another device type beside a disk: it has its own commands, pages and access rules, and has
+ * unit attentions, reservations and port groups like any other.
  */
 @Timeout(60)
 class OtherDeviceTypeTest {
@@ -70,7 +70,7 @@ class OtherDeviceTypeTest {
     }
 
     @Test
-    void shouldTellItsTypeNamesAndPages() throws Exception {
+    void shouldReportItsTypeNamesAndPages() throws Exception {
         try (RawInitiator initiator = initiator(1)) {
             byte[] inquiry = data(initiator, "12 00 00 00 60 00", 96);
             assertThat(inquiry[0]).as("device type").isEqualTo((byte) 3);
@@ -87,7 +87,7 @@ class OtherDeviceTypeTest {
     }
 
     @Test
-    void shouldKnowItsOwnCommandsAndNoneOfADisk() throws Exception {
+    void shouldSupportItsOwnCommandsAndNoneOfADisk() throws Exception {
         try (RawInitiator initiator = initiator(1)) {
             assertThat(initiator.command(ECHO,
                     RawInitiator.bytes("28 00 00 00 00 00 00 00 00 00"), 0).sense())
@@ -110,7 +110,7 @@ class OtherDeviceTypeTest {
 
     /** ECHO reads and ADD writes: a reservation for writers of another nexus stops one of them. */
     @Test
-    void shouldObeyReservationsByItsOwnAccessRules() throws Exception {
+    void shouldRespectReservationsByItsOwnAccessRules() throws Exception {
         try (RawInitiator holder = initiator(1);
                 RawInitiator other = initiator(2);
                 WirePeer peer = WirePeer.loggedIn(target.server, 0)) {
@@ -142,7 +142,7 @@ class OtherDeviceTypeTest {
     }
 
     @Test
-    void shouldBeResetAndTellEveryNexus() throws Exception {
+    void shouldBeResetAndReportEveryNexus() throws Exception {
         try (RawInitiator one = initiator(1); RawInitiator other = initiator(2)) {
             reset(one);
             assertThat(other.command(ECHO, RawInitiator.bytes(TEST_UNIT_READY), 0).sense())
@@ -185,9 +185,9 @@ class OtherDeviceTypeTest {
         }
     }
 
-    /** What its commands do to the device says what an initiator may send that may only read. */
+    /** The access of its commands determines which of them a read-only initiator may send. */
     @Test
-    void shouldLetReadersReadAlone() throws Exception {
+    void shouldPermitReadersToReadOnly() throws Exception {
         TargetSpec spec = target.server.spec(RawInitiator.TARGET).orElseThrow();
         var _ = target.server.update(
                 spec.withInitiator(InitiatorSpec.of(RawInitiator.NAME).withReadOnly(true)));
@@ -203,7 +203,7 @@ class OtherDeviceTypeTest {
 
     /** In the standby state a command passes only if it says so: those of all types do, its own do not. */
     @Test
-    void shouldObeyStatesOfPortGroups() throws Exception {
+    void shouldRespectStatesOfPortGroups() throws Exception {
         try (WirePeer peer = WirePeer.loggedIn(target.server, 0);
                 RawInitiator initiator = initiator(1)) {
             peer.lun = 1;

@@ -18,7 +18,7 @@ import lunar.target.internal.session.TargetNode;
 import lunar.testkit.CapturedLog;
 import org.junit.jupiter.api.Test;
 
-/** Names and values that peers choose are escaped in every line of the log. */
+/** Tests that names and values chosen by peers are escaped in every line of the log. */
 class PeerTextInLogTest {
     /** A control sequence of C1, a line separator and a mark that reverses text; no blank, so it is an iSCSI name. */
     private static final String HOSTILE = "iqn.2026-11.org.host:\u009b2l\u2028\u202ex";

@@ -12,7 +12,7 @@ import lunar.target.internal.session.Origin;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections that do not log in: however many there are, those that do get in. */
+/** Tests that connections that do not log in never prevent others from doing so. */
 class PendingConnectionsTest {
     /** Of which 64 may be pending, and 16 of one address. */
     private static final ServerLimits LIMITS = ServerLimits.DEFAULT.withMaxConnections(100);
@@ -42,7 +42,7 @@ class PendingConnectionsTest {
     }
 
     @Test
-    void shouldLetLoginsInBesideSilentConnectionsOfTheSameAddress() throws Exception {
+    void shouldAdmitLoginsDespiteSilentConnectionsOfTheSameAddress() throws Exception {
         for (int i = 0; i < FLOOD; i++) {
             open("127.0.0.1");
             if (i % 20 == 0) {
@@ -55,7 +55,7 @@ class PendingConnectionsTest {
     }
 
     @Test
-    void shouldLetLoginsInBesideSilentConnectionsOfManyAddresses() throws Exception {
+    void shouldAdmitLoginsDespiteSilentConnectionsOfManyAddresses() throws Exception {
         for (int i = 0; i < FLOOD; i++) {
             open("127.0.1." + (i % 250 + 1));
             if (i % 20 == 0) {
@@ -105,7 +105,7 @@ class PendingConnectionsTest {
     }
 
     @Test
-    void shouldRefuseOneMoreThanItMayHaveWhenAllAreLoggedIn() throws Exception {
+    void shouldRejectOneMoreThanItMayHaveWhenAllAreLoggedIn() throws Exception {
         for (int i = 0; i < LIMITS.maxConnections(); i++) {
             logIn("127.0.0." + (i % 2 + 1), i);
         }
@@ -117,7 +117,7 @@ class PendingConnectionsTest {
     }
 
     @Test
-    void shouldTakeAnIpv6PrefixForOneHost() throws Exception {
+    void shouldTreatAnIpv6PrefixAsOneHost() throws Exception {
         assertThat(Origin.of(InetAddress.getByName("2001:db8::1")))
                 .isEqualTo(Origin.of(InetAddress.getByName("2001:db8::ffff:0:2")))
                 .isNotEqualTo(Origin.of(InetAddress.getByName("2001:db8:0:1::1")))

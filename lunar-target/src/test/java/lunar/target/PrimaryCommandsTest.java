@@ -25,7 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The commands of every device (SPC-5): mode pages, target port groups, logical units, identity, buffers. */
+/**
+ * Tests the commands of every device type (SPC-5): mode pages, target port groups, logical units, identification,
+ * buffers.
+ */
 class PrimaryCommandsTest {
     private static final String WCE_OFF = "00000000 0812 00" + "00".repeat(17);
     private static final byte[] READY = new byte[6];
@@ -51,7 +54,7 @@ class PrimaryCommandsTest {
     }
 
     @Test
-    void shouldTellTheOthersWhenModeParametersHaveChanged() throws Exception {
+    void shouldReportChangedModeParametersToOtherNexuses() throws Exception {
         try (var target = new TargetFixture();
                 var initiator = target.ready(1);
                 var other = target.ready(2)) {
@@ -66,7 +69,7 @@ class PrimaryCommandsTest {
     }
 
     @Test
-    void shouldTakeTheSavedValuesAtAReset() throws Exception {
+    void shouldRestoreSavedValuesOnReset() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             assertThat(select(initiator, 0, WCE_OFF)).isEqualTo(0);
             assertThat(in(initiator, "1a08 08 00 ff 00", 255)[6] & 4).as("WCE").isZero();
@@ -117,7 +120,7 @@ class PrimaryCommandsTest {
     }
 
     @Test
-    void shouldObeyTheStatesOfTargetPortGroups() throws Exception {
+    void shouldRespectTheStatesOfTargetPortGroups() throws Exception {
         try (var target = new TargetFixture();
                 var initiator = target.ready(1);
                 var other = target.ready(2)) {
@@ -176,7 +179,7 @@ class PrimaryCommandsTest {
     }
 
     @Test
-    void shouldTellThatAThinDeviceGetsFull() throws Exception {
+    void shouldReportThatAThinDeviceGetsFull() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             String thresholds = "00000000 5c02 001c" + "00".repeat(12)
                     + "00 01 0000 00000000" + "81 02 0000 00000001";
@@ -231,7 +234,7 @@ class PrimaryCommandsTest {
     }
 
     @Test
-    void shouldKeepTheTimeItWasTold() throws Exception {
+    void shouldKeepTheTimestampThatWasSet() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             byte[] clock = in(initiator, "a30f 00000000 0000000c 0000", 12);
             assertThat(clock[2]).as("the clock of the machine").isEqualTo((byte) 3);
@@ -245,7 +248,7 @@ class PrimaryCommandsTest {
     }
 
     @Test
-    void shouldTellTaskManagementFunctionsAndTimeouts() throws Exception {
+    void shouldReportTaskManagementFunctionsAndTimeouts() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             assertThat(in(initiator, "a30d 80000000 00000100 0000", 256))
                     .isEqualTo(cdb("de07000c" + "00".repeat(12)));
@@ -257,7 +260,7 @@ class PrimaryCommandsTest {
     @ParameterizedTest
     @CsvSource({"1510 0000 18 00, 00000000", "5510 0000000000 0018 00, 0000000000000000",
             "a40a 00000000 0000000c 0000, 0000000000000001"})
-    void shouldRefuseListThatIsCutBetweenTwoOfItsParts(String cdb, String list) throws Exception {
+    void shouldRejectListThatIsCutBetweenTwoOfItsParts(String cdb, String list) throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             assertThat(initiator.commandOut(cdb(cdb), cdb(list)).sense()).isEqualTo(0x05_0e_03);
         }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Thin units: what is mapped, and what happens when there is no space left. */
+/** Tests thin units: provisioning status, and errors when no space is left. */
 class ProvisioningCommandsTest {
     /** Blocks of a chunk of memory. */
     private static final int CHUNK = 512;
@@ -24,7 +24,7 @@ class ProvisioningCommandsTest {
     @CsvSource({"0, 0000000000000000000002000000000000000000000002000000060001000000",
             "1, 00000000000002000000060001000000", "2, 00000000000000000000020000000000",
             "3, 00000000000002000000060001000000", "4, ''", "16, ''"})
-    void shouldReportBlocksOfTypeAskedFor(int type, String descriptors) throws Exception {
+    void shouldReportBlocksOfTypeRequested(int type, String descriptors) throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             initiator.write(1, blocks(1, 1));
             assertThat(initiator.receive().status()).isEqualTo(Status.GOOD);
@@ -35,7 +35,7 @@ class ProvisioningCommandsTest {
     }
 
     @Test
-    void shouldRefuseReportTypeThatIsReservedAndBlockPastTheEnd() throws Exception {
+    void shouldRejectReportTypeThatIsReservedAndBlockPastTheEnd() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             assertThat(initiator.command(statusCdb(5), 255).sense()).isEqualTo(0x05_24_00);
             assertThat(initiator.command("9e120000000000000800000000ff0000", 255).sense())
@@ -45,7 +45,7 @@ class ProvisioningCommandsTest {
 
     /** The sense that makes a hypervisor pause the guest instead of failing its writes. */
     @Test
-    void shouldStunHostWhenSpaceRunsOutAndGoOnWhenThereIsSome() throws Exception {
+    void shouldPauseHostWhenSpaceRunsOutAndContinueWhenThereIsSome() throws Exception {
         try (var device = MemoryDevice.create(1 << 20, 512, CHUNK * 512);
                 var server = TargetServer.builder().portal("127.0.0.1", 0)
                         .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, device)).start();
@@ -87,7 +87,7 @@ class ProvisioningCommandsTest {
     }
 
     @Test
-    void shouldRefuseToAnchor() throws Exception {
+    void shouldRejectToAnchor() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             assertThat(initiator.command("1201b200ff00", 255).data()[5] & 2).as("ANC_SUP").isZero();
             assertThat(initiator.commandOut("42010000000000001800", new byte[24]).sense())

@@ -42,8 +42,8 @@ import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 
 /**
- * An initiator on a plain socket that does what a test tells it, right or wrong, and nothing by itself: one PDU
- * out, one PDU in. Waits end after ten seconds.
+ * Initiator on a plain socket that sends exactly the PDUs of a test, valid or not, one at a time. Waits time out after
+ * ten seconds.
  */
 final class RawInitiator implements AutoCloseable {
     static final String TARGET = "iqn.2026-11.org.lunar:test";
@@ -59,7 +59,7 @@ final class RawInitiator implements AutoCloseable {
 
         String text() { return new String(data, StandardCharsets.UTF_8); }
 
-        /** Sense key, additional sense code and qualifier, as in 06_29_00h; 0 without sense data. */
+        /** Returns sense key, additional sense code and qualifier, as in 06_29_00h; 0 without sense data. */
         int sense() {
             return data.length < 16
                     ? 0
@@ -78,7 +78,7 @@ final class RawInitiator implements AutoCloseable {
         }
     }
 
-    /** Set by hand, or the kernel takes tens of megabytes that nobody reads. */
+    /** Set explicitly; otherwise the kernel buffers tens of megabytes of unread data. */
     static final int RECEIVE_BUFFER_BYTES = 64 << 10;
 
     private final Socket socket;
@@ -122,7 +122,7 @@ final class RawInitiator implements AutoCloseable {
         out = socket.getOutputStream();
     }
 
-    /** A connection that has logged in and heard of all unit attentions. */
+    /** Logs in and clears all unit attentions. */
     static RawInitiator ready(TargetServer server, int qualifier, String... keys)
             throws IOException {
         var initiator = new RawInitiator(server);
@@ -131,7 +131,7 @@ final class RawInitiator implements AutoCloseable {
         return initiator;
     }
 
-    /** One more connection of a session, or one in the place of another of that number, as far as it gets. */
+    /** Opens another connection of a session, or reinstates the one with this CID, up to the login's outcome. */
     RawInitiator another(TargetServer server, Isid isid, int cid) throws IOException {
         var joined = new RawInitiator(server.portals().getFirst().getPort(), numbers);
         joined.tsih = tsih;
@@ -147,12 +147,12 @@ final class RawInitiator implements AutoCloseable {
 
     int localPort() { return socket.getLocalPort(); }
 
-    /** The TSIH that the last Login Response gave. */
+    /** Returns the TSIH of the last Login Response. */
     int tsih() { return tsih & 0xffff; }
 
     // --- login ---
 
-    /** The outcome of a login: class and detail in one number, 0 for success, and the keys of the answer. */
+    /** Outcome of a login: status class and detail in one number, 0 for success, and the keys of the response. */
     record Login(int status, String keys) {}
 
     Login login(Isid isid, String... keys) throws IOException {
@@ -173,18 +173,18 @@ final class RawInitiator implements AutoCloseable {
         return loginAnswer();
     }
 
-    /** A login of somebody to something. */
+    /** Logs in an initiator to a target by their names. */
     Login loginAs(String initiator, String target) throws IOException {
         return loginWith(isid(1), "InitiatorName=" + initiator, "TargetName=" + target,
                 "SessionType=Normal");
     }
 
-    /** What SendTargets says, one key a line. */
+    /** Returns the response to SendTargets, one key per line. */
     String sendTargets(String which) throws IOException {
         return text("SendTargets=" + which);
     }
 
-    /** What a Text Request with one key is answered, one key a line. */
+    /** Returns the response to a Text Request with one key, one key per line. */
     String text(String key) throws IOException {
         send(new TextRequest(true, true, false, Lun.ZERO, numbers.itt++, Bhs.NO_TAG, numbers.cmdSn,
                 expStatSn),
@@ -211,7 +211,9 @@ final class RawInitiator implements AutoCloseable {
         return new Login(answer.bhs.int16(LoginResponse.STATUS_CLASS), answer.text());
     }
 
-    /** The next PDU is the answer to a ping: all sent before has been taken, and none of it is answered yet. */
+    /**
+     * Asserts that the next PDU is the response to a ping: earlier requests have been received, but not answered yet.
+     */
     void assertSilent() throws IOException {
         int ping = ping();
         Received answer = receive();
@@ -219,7 +221,7 @@ final class RawInitiator implements AutoCloseable {
         assertThat(answer.bhs().itt()).isEqualTo(ping);
     }
 
-    /** Asks whether the unit is ready until that is told; each unit attention is told once, and before. */
+    /** Sends TEST UNIT READY until GOOD; returns the number of unit attentions. */
     int takeAttentions() throws IOException {
         int count = 0;
         while (true) {
@@ -318,7 +320,7 @@ final class RawInitiator implements AutoCloseable {
                 data.length, true);
     }
 
-    /** A write with everything said. */
+    /** Sends a write with all fields given. */
     int write(int itt, int sn, byte[] cdb, byte[] immediateData, int expectedBytes, boolean isFinal)
             throws IOException {
         send(new ScsiCommand(false, isFinal, false, true, TaskAttribute.SIMPLE, 0, Lun.ZERO, itt,
@@ -350,7 +352,7 @@ final class RawInitiator implements AutoCloseable {
         return itt;
     }
 
-    /** A task management request with everything said. */
+    /** Sends a task management request with all fields given. */
     int manage(TaskManagementFunction function, Lun lun, int referencedTag, int sn, int refCmdSn)
             throws IOException {
         int itt = numbers.itt++;
@@ -440,7 +442,7 @@ final class RawInitiator implements AutoCloseable {
         byte[] data = new byte[bhs.dataSegmentLength()];
         in.readFully(data);
         in.skipNBytes((4 - data.length % 4) % 4);
-        maxCmdSn = bhs.int32(32); // at the same place in everything a target sends
+        maxCmdSn = bhs.int32(32); // at the same offset in all target PDUs
         if (bhs.opcode() != R2t.OPCODE && !(bhs.opcode() == NopIn.OPCODE && bhs.itt() == Bhs.NO_TAG)
                 && (bhs.opcode() != DataIn.OPCODE || (bhs.flags() & DataIn.HAS_STATUS) != 0)) {
             expStatSn = bhs.int32(24) + 1;
@@ -461,7 +463,7 @@ final class RawInitiator implements AutoCloseable {
         }
     }
 
-    /** Whether nothing comes for a moment. */
+    /** Whether nothing arrives for a moment. */
     boolean isQuiet() throws IOException {
         socket.setSoTimeout(QUIET_MS);
         try {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An initiator that may only read does no harm to those that write. */
+/** Tests that an initiator with read-only access cannot interfere with those that write. */
 class ReadOnlyInitiatorTest {
     private static final String READER = "iqn.2026-11.org.host:reader";
     private static final String WRITER = "iqn.2026-11.org.host:writer";
@@ -39,7 +39,7 @@ class ReadOnlyInitiatorTest {
             "POPULATE TOKEN", "RECEIVE", "COPY OPERATION ABORT");
     private static final String NOT_EVEN = "PERSISTENT RESERVE OUT, REGISTER AND MOVE";
 
-    /** Those that change data; the rest of what is refused changes the unit. */
+    /** Prefixes of commands that change data; other rejected commands change the unit. */
     private static final List<String> WRITES = List.of("WRITE(", "WRITE AND VERIFY", "WRITE ATOMIC",
             "WRITE SAME", "WRITE USING TOKEN", "COMPARE AND WRITE", "ORWRITE", "UNMAP", "FORMAT",
             "SANITIZE");
@@ -84,7 +84,7 @@ class ReadOnlyInitiatorTest {
     }
 
     @Test
-    void shouldRefuseEveryCommandThatIsNotKnownToBeHarmless() throws Exception {
+    void shouldRejectEveryCommandThatIsNotKnownToBeHarmless() throws Exception {
         List<String> refused = new ArrayList<>();
         for (CommandDescriptor command : commands(_ -> true)) {
             String name = command.name();
@@ -139,7 +139,7 @@ class ReadOnlyInitiatorTest {
     }
 
     @Test
-    void shouldNotLetAReaderTakeAReservation() throws Exception {
+    void shouldNotPermitReadersToReserve() throws Exception {
         assertThat(reserveOut(writer, 0, 0, 0, WRITERS_KEY, 0)).isZero();
         assertThat(reserveOut(writer, 1, WRITE_EXCLUSIVE, WRITERS_KEY, 0, 0)).isZero();
         assertThat(reserveOut(reader, 0, 0, 0, READERS_KEY, 0)).isZero();
@@ -184,19 +184,19 @@ class ReadOnlyInitiatorTest {
     }
 
     /** PERSISTENT RESERVE OUT; returns the sense, 0 for GOOD. */
-    private static int reserveOut(RawInitiator who, int action, int type, long key, long other,
+    private static int reserveOut(RawInitiator sender, int action, int type, long key, long other,
             int flags) throws IOException {
         boolean specifies = (flags & 8) != 0;
         byte[] list = ByteBuffer.allocate(specifies ? 28 : 24).putLong(key).putLong(other)
                 .put(20, (byte) flags).array();
         byte[] cdb = {0x5f, (byte) action, (byte) type, 0, 0, 0, 0, 0, (byte) list.length, 0};
-        RawInitiator.Received answer = who.commandOut(cdb, list);
+        RawInitiator.Received answer = sender.commandOut(cdb, list);
         assertThat(answer.status()).isIn(Status.GOOD, Status.CHECK_CONDITION);
         return answer.sense();
     }
 
     @Test
-    void shouldNotLetAReaderResetWhatOthersUse() throws Exception {
+    void shouldNotPermitReadersToResetUnitsOfOthers() throws Exception {
         device.shut(1);
         writer.write(0, TargetFixture.blocks(1, 5));
         device.awaitArrivals();
@@ -217,7 +217,7 @@ class ReadOnlyInitiatorTest {
     }
 
     @Test
-    void shouldLetAReaderAllowRemovalAndWritersDoAll() throws Exception {
+    void shouldPermitReadersToAllowRemovalAndWritersEverything() throws Exception {
         assertThat(reader.command(RawInitiator.bytes("1e0000000000"), 0).status())
                 .isEqualTo(Status.GOOD);
         assertThat(writer.command(RawInitiator.bytes("1e0000000100"), 0).status())

@@ -9,7 +9,7 @@ import java.util.Random;
 import lunar.target.internal.task.Unacknowledged;
 import org.junit.jupiter.api.Test;
 
-/** Recovery within a connection: error recovery level 1 (RFC 7143 sections 7.2 to 7.9 and 11.16). */
+/** Tests recovery within a connection: error recovery level 1 (RFC 7143 sections 7.2 to 7.9 and 11.16). */
 class RecoveryLevelOneTest {
     private static final int DATA_R2T = 0;
     private static final int STATUS = 1;
@@ -29,7 +29,7 @@ class RecoveryLevelOneTest {
     // --- data to the target ---
 
     @Test
-    void shouldAskAgainForALostDataOut() throws Exception { // sections 7.5 and 7.9, sequence error
+    void shouldRequestLostDataOutAgain() throws Exception { // sections 7.5 and 7.9, sequence error
         try (var target = new TargetFixture();
                 var peer = WirePeer.loggedIn(target.server, 1, SOLICITED)) {
             byte[] data = data(6);
@@ -51,7 +51,7 @@ class RecoveryLevelOneTest {
     }
 
     @Test
-    void shouldAskAgainWhenTheLastDataOutDoesNotCome() throws Exception { // section 7.5, timeout
+    void shouldRequestMissingLastDataOutAgain() throws Exception { // section 7.5, timeout
         try (var target = new TargetFixture(TargetFixture.limits(15_000, 1_000, 5_000));
                 var peer = WirePeer.loggedIn(target.server, 1, SOLICITED)) {
             byte[] data = data(4);
@@ -71,7 +71,7 @@ class RecoveryLevelOneTest {
     }
 
     @Test
-    void shouldAskAgainForADamagedDataOut() throws Exception { // section 7.8
+    void shouldRequestDamagedDataOutAgain() throws Exception { // section 7.8
         try (var target = new TargetFixture();
                 var peer = WirePeer.loggedIn(target.server, 1, SOLICITED)) {
             byte[] data = data(2);
@@ -87,7 +87,7 @@ class RecoveryLevelOneTest {
     }
 
     @Test
-    void shouldAskForUnsolicitedDataThatWereDamaged() throws Exception {
+    void shouldRequestDamagedUnsolicitedDataAgain() throws Exception {
         try (var target = new TargetFixture();
                 var peer = WirePeer.loggedIn(target.server, 1, "InitialR2T=No",
                         "ImmediateData=No")) {
@@ -109,7 +109,7 @@ class RecoveryLevelOneTest {
     }
 
     @Test
-    void shouldTakeADamagedCommandForOneThatNeverCame() throws Exception { // section 7.8
+    void shouldTreatADamagedCommandAsNotReceived() throws Exception { // section 7.8
         try (var target = new TargetFixture(); var peer = WirePeer.loggedIn(target.server, 1)) {
             byte[] data = data(1);
             int cmdSn = peer.numbers.cmdSn++;
@@ -250,7 +250,7 @@ class RecoveryLevelOneTest {
     }
 
     @Test
-    void shouldRejectASnackForWhatIsNotThere() throws Exception {
+    void shouldRejectASnackForUnknownPdus() throws Exception {
         try (var target = new TargetFixture(); var peer = WirePeer.loggedIn(target.server, 1)) {
             int read = peer.read(0, 1);
             peer.take(0x25, read);
@@ -271,7 +271,7 @@ class RecoveryLevelOneTest {
     }
 
     @Test
-    void shouldRejectASnackForAnR2tThatNeverWas() throws Exception {
+    void shouldRejectASnackForAnR2tThatWasNeverSent() throws Exception {
         try (var target = new TargetFixture();
                 var peer = WirePeer.loggedIn(target.server, 1, SOLICITED)) {
             byte[] data = data(2);
@@ -299,7 +299,7 @@ class RecoveryLevelOneTest {
     }
 
     @Test
-    void shouldIgnoreADataOutThatComesTwice() throws Exception {
+    void shouldIgnoreDuplicateDataOut() throws Exception {
         try (var target = new TargetFixture();
                 var peer = WirePeer.loggedIn(target.server, 1, SOLICITED)) {
             byte[] data = data(2);

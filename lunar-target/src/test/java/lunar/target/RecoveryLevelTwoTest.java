@@ -9,7 +9,7 @@ import java.util.Random;
 import lunar.iscsi.pdu.TaskManagementResponseCode;
 import org.junit.jupiter.api.Test;
 
-/** Recovery of a lost connection: error recovery level 2 (RFC 7143 sections 6.3.4, 7.2.2, 7.12.3 and 11.14). */
+/** Tests recovery of a lost connection: error recovery level 2 (RFC 7143 sections 6.3.4, 7.2.2, 7.12.3 and 11.14). */
 class RecoveryLevelTwoTest {
     private static final int COMPLETE = TaskManagementResponseCode.FUNCTION_COMPLETE.code();
     private static final int NO_TASK = TaskManagementResponseCode.TASK_DOES_NOT_EXIST.code();
@@ -45,7 +45,7 @@ class RecoveryLevelTwoTest {
     // --- a write, lost at each of its stations ---
 
     @Test
-    void shouldAskForTheDataOfAReassignedWriteAgain() throws Exception {
+    void shouldRequestTheDataOfAReassignedWriteAgain() throws Exception {
         try (var target = new TargetFixture();
                 var one = WirePeer.loggedIn(target.server, 2, SOLICITED);
                 var two = one.another(target.server, 1, 0)) {
@@ -177,7 +177,7 @@ class RecoveryLevelTwoTest {
     // --- a read ---
 
     @Test
-    void shouldGoOnWithAReadWhereTheInitiatorSays() throws Exception { // section 11.5.6, ExpDataSN
+    void shouldContinueAReadAtExpDataSn() throws Exception { // section 11.5.6, ExpDataSN
         try (var target = new TargetFixture();
                 var one = WirePeer.loggedIn(target.server, 2, "MaxConnections=2",
                         "MaxRecvDataSegmentLength=512");
@@ -211,7 +211,7 @@ class RecoveryLevelTwoTest {
     }
 
     @Test
-    void shouldSendAllOfAReadWhoseDataNobodyHas() throws Exception {
+    void shouldSendAllDataOfAReadWithoutReceivedData() throws Exception {
         try (var target = new TargetFixture();
                 var one = WirePeer.loggedIn(target.server, 2, "MaxRecvDataSegmentLength=512")) {
             byte[] data = data(3);
@@ -292,7 +292,7 @@ class RecoveryLevelTwoTest {
     }
 
     @Test
-    void shouldRefuseRecoveryBelowLevelTwo() throws Exception {
+    void shouldRejectRecoveryBelowLevelTwo() throws Exception {
         try (var target = new TargetFixture(); var peer = WirePeer.loggedIn(target.server, 1)) {
             assertThat(peer.reassign(0x7777, 0)).isEqualTo(NOT_SUPPORTED);
             assertThat(peer.logout(RECOVER, 0, 0)).isEqualTo(RECOVERY_NOT_SUPPORTED);
@@ -316,7 +316,7 @@ class RecoveryLevelTwoTest {
     }
 
     @Test
-    void shouldEndWhatALogoutForGoodLeaves() throws Exception {
+    void shouldEndTasksLeftByAFinalLogout() throws Exception {
         try (var target = new TargetFixture();
                 var one = WirePeer.loggedIn(target.server, 2, SOLICITED);
                 var two = one.another(target.server, 1, 0)) {
@@ -363,7 +363,7 @@ class RecoveryLevelTwoTest {
     }
 
     @Test
-    void shouldForgetTasksThatNobodyReassignsInTime() throws Exception {
+    void shouldDropTasksNotReassignedInTime() throws Exception {
         try (var target = new TargetFixture();
                 var one = WirePeer.loggedIn(target.server, 2, "MaxConnections=2",
                         "DefaultTime2Wait=0", "DefaultTime2Retain=1", "InitialR2T=Yes",
@@ -402,7 +402,7 @@ class RecoveryLevelTwoTest {
     }
 
     @Test
-    void shouldEndASessionThatWaitsWhenItsInitiatorBeginsAnew() throws Exception { // section 6.3.5
+    void shouldEndAKeptSessionWhenItsInitiatorLogsInAnew() throws Exception { // section 6.3.5
         try (var target = new TargetFixture();
                 var one = WirePeer.loggedIn(target.server, 2, "InitialR2T=Yes",
                         "ImmediateData=No")) {

@@ -24,10 +24,7 @@ import lunar.scsi.target.block.DiskSpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * A function that is rejected has not been performed (RFC 7143 section 11.6.1): the commands that it was for are
- * answered.
- */
+/** Tests that a rejected function is not performed (RFC 7143 section 11.6.1): the commands that it names complete. */
 @Timeout(60)
 class RejectedFunctionTest {
     private static final int ABORTED_COMMAND = 0x0b_00_00;
@@ -91,7 +88,10 @@ class RejectedFunctionTest {
         }
     }
 
-    /** One command ended when it was aborted, one was left behind in the device, and one does not end. */
+    /**
+     * Of three commands, the first ended when aborted, the second was detached from the device, and the third does not
+     * end.
+     */
     @Test
     void shouldAnswerAllCommandsOfASetWhoseAbortWasRejected() throws Exception {
         var store = new HungStore();
@@ -128,7 +128,7 @@ class RejectedFunctionTest {
 
     /** The unit is taken away meanwhile, which is told to a command that ends; the rejection adds nothing to that. */
     @Test
-    void shouldAnswerOnceWhatHasEndedBeforeTheRejection() throws Exception {
+    void shouldAnswerOnceCommandsThatEndedBeforeTheRejection() throws Exception {
         var store = new HungStore();
         try (var device = new GatedDevice("ram:1MiB");
                 var server = serve(DiskSpec.of(device).withState(store), 3000);
@@ -155,7 +155,7 @@ class RejectedFunctionTest {
         }
     }
 
-    /** A function that succeeds after one that was rejected: the command is not answered any more. */
+    /** A function that succeeds after one that was rejected: the command is not answered any longer. */
     @Test
     void shouldNotAnswerCommandThatIsAbortedAfterAll() throws Exception {
         var store = new HungStore();

@@ -11,7 +11,7 @@ import lunar.scsi.reservation.ReserveOutParameters;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which commands pass the reservation of another nexus (SPC-5 section 5.13.1, SBC-4 section 4.17). */
+/** Tests which commands conflict with the reservation of another nexus (SPC-5 section 5.13.1, SBC-4 section 4.17). */
 class ReservedCommandsTest {
     private static final long KEY = 7;
 
@@ -59,7 +59,8 @@ class ReservedCommandsTest {
             "FORMAT UNIT,             040000000000,                     false, false",
             "SANITIZE,                48020000000000000000,             false, false",
             "SET TARGET PORT GROUPS,  a40a00000000000000000000,         false, false"})
-    void shouldLetPassWhatTheTablesSay(String name, String cdb, boolean besideWriteExclusive,
+    void shouldPermitCommandsOfTheStandardsTables(String name, String cdb,
+            boolean besideWriteExclusive,
             boolean besideExclusiveAccess) throws Exception {
         for (ReservationType type : List.of(ReservationType.WRITE_EXCLUSIVE,
                 ReservationType.EXCLUSIVE_ACCESS)) {
@@ -82,9 +83,10 @@ class ReservedCommandsTest {
         }
     }
 
-    private static void register(RawInitiator who, long key) throws Exception {
-        assertThat(who.commandOut(new PersistentReserveOut(PersistentReserveOut.REGISTER, 0, 0, 24)
-                .bytes(), ReserveOutParameters.of(0, key).bytes()).status())
+    private static void register(RawInitiator sender, long key) throws Exception {
+        assertThat(
+                sender.commandOut(new PersistentReserveOut(PersistentReserveOut.REGISTER, 0, 0, 24)
+                        .bytes(), ReserveOutParameters.of(0, key).bytes()).status())
                 .isEqualTo(Status.GOOD);
     }
 
@@ -92,7 +94,7 @@ class ReservedCommandsTest {
     @ParameterizedTest
     @CsvSource({"WRITE_EXCLUSIVE, EXCLUSIVE_ACCESS, 062a04", "WRITE_EXCLUSIVE, WRITE_EXCLUSIVE, 0",
             "WRITE_EXCLUSIVE_REGISTRANTS_ONLY, WRITE_EXCLUSIVE, 062a04"})
-    void shouldTellOtherRegistrantsOfAnotherType(ReservationType before, ReservationType after,
+    void shouldReportAChangedTypeToOtherRegistrants(ReservationType before, ReservationType after,
             String told) throws Exception {
         try (var target = new TargetFixture();
                 var holder = target.ready(1);

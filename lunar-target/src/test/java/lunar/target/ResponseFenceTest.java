@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayDeque;
 import org.junit.jupiter.api.Test;
 
-/** The order of answers over the connections of a session (RFC 7143 section 4.2.2.3). */
+/** Tests the order of responses over the connections of a session (RFC 7143 section 4.2.2.3). */
 class ResponseFenceTest {
     private static final int COMMANDS = 4;
     private static final int ABORT_TASK_SET = 2;
@@ -17,7 +17,7 @@ class ResponseFenceTest {
     }
 
     @Test
-    void shouldTellOfAResetWhenAllAnswersBeforeAreAcknowledged() throws Exception {
+    void shouldReportAResetWhenAllAnswersBeforeAreAcknowledged() throws Exception {
         try (var target = new TargetFixture();
                 var one = WirePeer.loggedIn(target.server, 0, "MaxConnections=2");
                 var two = one.another(target.server, 1, 0)) {
@@ -36,7 +36,7 @@ class ResponseFenceTest {
     }
 
     @Test
-    void shouldHoldWhatFollowsUntilTheAnswerIsAcknowledged() throws Exception {
+    void shouldHoldLaterResponsesUntilTheFencedOneIsAcknowledged() throws Exception {
         try (var target = new TargetFixture();
                 var one = WirePeer.loggedIn(target.server, 0, "MaxConnections=2");
                 var two = one.another(target.server, 1, 0)) {
@@ -73,7 +73,7 @@ class ResponseFenceTest {
     }
 
     @Test
-    void shouldNotWaitWithoutEndForAnInitiatorThatAcknowledgesNothing() throws Exception {
+    void shouldNotWaitForeverForAnInitiatorThatDoesNotAcknowledge() throws Exception {
         try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 200));
                 var one = WirePeer.loggedIn(target.server, 0, "MaxConnections=2");
                 var two = one.another(target.server, 1, 0)) {

@@ -16,7 +16,7 @@ import lunar.iscsi.text.SessionEnd;
 import lunar.target.internal.session.Sessions;
 import org.junit.jupiter.api.Test;
 
-/** Who may end a session of an initiator through another target or portal group. */
+/** Tests which logins may end a session of an initiator through another target or portal group. */
 class SessionEndTest {
     private static final String HOST = "iqn.2026-11.org.host:one";
     private static final TargetSpec OPEN = TargetSpec.of("iqn.2026-11.org.lunar:open");
@@ -35,7 +35,7 @@ class SessionEndTest {
     }
 
     @Test
-    void shouldAskForTheProofThatTheOtherTargetAsksFor() {
+    void shouldRequireTheAuthenticationOfTheOtherTarget() {
         TargetSpec asks = guarded(OTHER, "host", "a secret of it");
         assertThat(Sessions.mayEnd(loginOf(), OPEN, OTHER)).as("nobody asks").isTrue();
         assertThat(Sessions.mayEnd(loginOf(), OPEN, asks)).as("nothing proved").isFalse();
@@ -48,7 +48,7 @@ class SessionEndTest {
     }
 
     @Test
-    void shouldEndNoSessionForAMereName() throws Exception {
+    void shouldNotEndASessionForANameWithoutAuthentication() throws Exception {
         try (BlockDevice device = Devices.open("ram:1MiB");
                 TargetServer server = TargetServer.builder().portal("127.0.0.1", 0).loops(2)
                         .target(OPEN.withLun(0, device)).target(OTHER.withLun(0, device)).start();

@@ -17,7 +17,7 @@ import lunar.iscsi.pdu.LoginStage;
 import lunar.target.internal.session.Session;
 import org.junit.jupiter.api.Test;
 
-/** Which session a login makes, joins or replaces, and that the request must have named it. */
+/** Tests which session a login creates, joins or replaces, and that the request must name it. */
 class SessionIdentityTest {
     private static final String ALICE = "iqn.2026-11.org.host:alice";
     private static final String BOB = "iqn.2026-11.org.host:bob";
@@ -26,7 +26,7 @@ class SessionIdentityTest {
     private static final int TSIHS = 0xffff;
 
     @Test
-    void shouldNotPutALoginIntoTheSessionOfAnother() throws Exception {
+    void shouldNotJoinALoginToTheSessionOfAnother() throws Exception {
         try (var target = new TargetFixture();
                 var slow = new RawInitiator(target.server);
                 var quick = new RawInitiator(target.server)) {
@@ -46,7 +46,7 @@ class SessionIdentityTest {
     }
 
     @Test
-    void shouldNotMakeASessionForALoginThatNamedOneWhichHasEnded() throws Exception {
+    void shouldNotCreateASessionForALoginThatNamesAnEndedOne() throws Exception {
         try (var target = new TargetFixture();
                 var first = new RawInitiator(target.server);
                 var joining = new RawInitiator(target.server)) {
@@ -99,7 +99,7 @@ class SessionIdentityTest {
         }
     }
 
-    /** The second connection's login by somebody. */
+    /** Returns a login of a second connection by another applicant. */
     private static LoginResult like(LoginResult login, String initiator, String target, Isid isid,
             int group, Optional<String> chapUser) {
         return new LoginResult(login.parameters(), initiator, login.initiatorAlias(),
@@ -109,7 +109,7 @@ class SessionIdentityTest {
     }
 
     @Test
-    void shouldGiveNumbersOfDiscoverySessionsToNobodyElse() throws Exception {
+    void shouldNotReuseTsihsOfOpenDiscoverySessions() throws Exception {
         try (var target = new TargetFixture();
                 var discovery = new RawInitiator(target.server);
                 var normal = new RawInitiator(target.server)) {
@@ -144,7 +144,7 @@ class SessionIdentityTest {
                 + type + "\0").getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The same by a connection without a socket, of which there can be many. */
+    /** Begins a login on a connection without a socket, of which there can be many. */
     private static void beginUnseen(TargetServer server) {
         TargetLogin login = server.shared().newLogin(server.shared().portals().all().getFirst(),
                 _ -> {});

@@ -21,7 +21,7 @@ import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 
-/** Sessions with several connections (RFC 7143 sections 4.2.2.1, 4.2.5.1 and 6.3.4). */
+/** Tests sessions with several connections (RFC 7143 sections 4.2.2.1, 4.2.5.1 and 6.3.4). */
 class SeveralConnectionsTest {
     private static final int TOO_MANY_CONNECTIONS = 0x0206;
     private static final int SESSION_DOES_NOT_EXIST = 0x020a;
@@ -96,7 +96,7 @@ class SeveralConnectionsTest {
     }
 
     @Test
-    void shouldAskForDataAndAnswerOnTheConnectionOfTheCommand() throws Exception {
+    void shouldRequestDataAndAnswerOnTheConnectionOfTheCommand() throws Exception {
         try (var target = new TargetFixture();
                 var one = target.ready(1, "MaxConnections=2", "InitialR2T=Yes",
                         "ImmediateData=No");
@@ -114,7 +114,7 @@ class SeveralConnectionsTest {
     }
 
     @Test
-    void shouldGoOnWhenOneConnectionIsLost() throws Exception {
+    void shouldContinueWhenOneConnectionIsLost() throws Exception {
         try (var target = new TargetFixture();
                 var one = target.ready(1, "MaxConnections=3");
                 var three = joined(target, one, 2)) {
@@ -166,7 +166,7 @@ class SeveralConnectionsTest {
     }
 
     @Test
-    void shouldEndTheFirstOfTwoConnectionsThatWaitForOneNumber() throws Exception {
+    void shouldEndTheFirstOfTwoConnectionsWaitingForOneCid() throws Exception {
         try (var target = new TargetFixture();
                 var one = target.ready(1, "MaxConnections=2", "ErrorRecoveryLevel=0");
                 var _ = hangOnAConnection(target, one);
@@ -214,7 +214,7 @@ class SeveralConnectionsTest {
     }
 
     @Test
-    void shouldTakeNoMoreConnectionsThanAgreed() throws Exception {
+    void shouldAcceptNoMoreConnectionsThanNegotiated() throws Exception {
         try (var target = new TargetFixture();
                 var one = target.ready(1, "MaxConnections=2");
                 var _ = joined(target, one, 1);
@@ -225,7 +225,7 @@ class SeveralConnectionsTest {
     }
 
     @Test
-    void shouldLetNobodyJoinWithAnotherIsid() throws Exception {
+    void shouldRejectJoiningWithAnotherIsid() throws Exception {
         try (var target = new TargetFixture();
                 var one = target.ready(1, "MaxConnections=2");
                 var other = one.another(target.server, RawInitiator.isid(2), 1)) {
@@ -281,7 +281,7 @@ class SeveralConnectionsTest {
     }
 
     @Test
-    void shouldHoldAllThatTheWindowLetsIn() throws Exception {
+    void shouldHoldAllCommandsWithinTheWindow() throws Exception {
         try (var target = new TargetFixture();
                 var one = target.ready(1, "MaxConnections=2");
                 var two = joined(target, one, 1)) {

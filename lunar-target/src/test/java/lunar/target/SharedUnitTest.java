@@ -27,7 +27,7 @@ import lunar.scsi.target.block.DiskSpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** One logical unit in two targets: what belongs to a nexus or a port is each target's own. */
+/** Tests a logical unit in two targets: state of a nexus or a port belongs to each target. */
 class SharedUnitTest {
     private static final String OTHER = "iqn.2026-11.org.lunar:other";
     private static final byte[] READY = new byte[6];
@@ -76,14 +76,14 @@ class SharedUnitTest {
                 .withGroup(group);
     }
 
-    private static Status reserveOut(RawInitiator who, int action, ReserveOutParameters list)
+    private static Status reserveOut(RawInitiator sender, int action, ReserveOutParameters list)
             throws Exception {
-        return who.commandOut(new PersistentReserveOut(action, 0,
+        return sender.commandOut(new PersistentReserveOut(action, 0,
                 ReservationType.WRITE_EXCLUSIVE.code(), 24).bytes(), list.bytes()).status();
     }
 
-    private static List<Long> keys(RawInitiator who) throws Exception {
-        byte[] status = in(who, "5e03 0000000000 1000 00", 4096);
+    private static List<Long> keys(RawInitiator sender) throws Exception {
+        byte[] status = in(sender, "5e03 0000000000 1000 00", 4096);
         return ReservationFullStatus.decode(MemorySegment.ofArray(status)).registrations().stream()
                 .map(ReservationFullStatus.Registration::key).toList();
     }
@@ -156,7 +156,7 @@ class SharedUnitTest {
     }
 
     @Test
-    void shouldTellEachTargetsPorts() throws Exception {
+    void shouldReportEachTargetsPorts() throws Exception {
         try (var shared = new Shared(2)) {
             assertThat(text(in(shared.one, "1201 88 0200 00", 512)))
                     .contains(RawInitiator.TARGET + ",t,0x0001").doesNotContain(OTHER);

@@ -19,8 +19,8 @@ import lunar.target.internal.session.Connection;
 import lunar.target.internal.session.LoginPhase;
 
 /**
- * A host without a network that sends one kind of command, batch after batch, and checks that each of them ends well.
- * It allocates nothing after its login, so that what its thread allocates is the target's.
+ * Host without a network that sends one kind of command in batches and checks that each of them succeeds. It allocates
+ * nothing after its login, so its thread's allocations are the target's.
  */
 final class SteadyHost extends UnconnectedTransport {
     private static final int MAX_PENDING = 1024;

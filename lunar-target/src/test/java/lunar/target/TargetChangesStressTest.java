@@ -35,9 +35,9 @@ import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 
 /**
- * A server that is given one configuration after the other while initiators read and write: LUNs come, go, grow, change
- * their looks and their numbers. Each initiator is told the truth at any time: every command is answered, what was
- * written is what is read, and what no change concerns goes on without a single error. The seed is in each message.
+ * Stress test that changes the configuration of a server repeatedly while initiators read and write: LUNs are added,
+ * removed, resized, renumbered and presented differently. Every command is answered, reads return written data, and
+ * commands that no change concerns succeed. The seed is in each message.
  */
 class TargetChangesStressTest {
     private static final String HOST = "iqn.2026-11.org.host:";
@@ -58,7 +58,7 @@ class TargetChangesStressTest {
     private final AtomicInteger round = new AtomicInteger();
     private final AtomicInteger commands = new AtomicInteger();
 
-    /** What the next configuration is made of. On the test's thread. */
+    /** Builds the next configuration. Runs on the test's thread. */
     private static final class Plan {
         final Random random;
         final List<BlockDevice> devices;
@@ -141,7 +141,7 @@ class TargetChangesStressTest {
             return map;
         }
 
-        /** What a host sees at last. */
+        /** Returns the LUNs that a host sees at the end. */
         List<Integer> luns(int host) {
             InitiatorSpec wanted = initiators.get(host);
             return wanted == null || wanted.luns().isEmpty()
@@ -159,7 +159,7 @@ class TargetChangesStressTest {
         final int number;
         final Random random;
         final RawInitiator raw;
-        /** What each block may hold: one value, or more where the outcome of a write is not known. */
+        /** Possible values of each block: several if the outcome of a write is not known. */
         final Map<Integer, List<Integer>> written = new HashMap<>();
         int good;
 
@@ -240,11 +240,11 @@ class TargetChangesStressTest {
     }
 
     @Test
-    void shouldTellEveryInitiatorTheTruthWhateverChanges() throws Exception {
+    void shouldReportCorrectStateUnderRandomChanges() throws Exception {
         var random = new Random(seed);
         var devices = new ArrayList<BlockDevice>();
         for (int lun = 0; lun < UNITS; lun++) {
-            // Commands of the slow ones are under way when their LUN goes.
+            // Commands of the slow ones are in progress when their LUN goes.
             devices.add(Devices.open(lun < FAST_UNITS ? "ram:1MiB" : "delay=1ms:ram:1MiB"));
         }
         var plan = new Plan(random, devices);

@@ -29,7 +29,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What sessions hear of it when their server is given another configuration, and when it ends. */
+/**
+ * Tests unit attentions and Asynchronous Messages when the configuration of a server changes, and when it shuts down.
+ */
 class TargetChangesTest {
     private static final String ONE = "iqn.2026-11.org.host:one";
     private static final String TWO = "iqn.2026-11.org.host:two";
@@ -113,7 +115,7 @@ class TargetChangesTest {
     }
 
     @Test
-    void shouldTellOfLunsThatComeAndGo() throws Exception {
+    void shouldReportAddedAndRemovedLuns() throws Exception {
         try (var server = server(both).start();
                 var raw = ready(server, ONE);
                 var third = new GatedDevice("ram:2MiB")) {
@@ -137,7 +139,7 @@ class TargetChangesTest {
     }
 
     @Test
-    void shouldSayNothingWhereNothingChanges() throws Exception {
+    void shouldReportNothingIfNothingChanges() throws Exception {
         try (var server = server(both).start(); var raw = ready(server, ONE)) {
             assertDone(server.update(both));
             assertDone(server.update(both.withAlias("another")));
@@ -201,7 +203,7 @@ class TargetChangesTest {
     }
 
     @Test
-    void shouldTellByAMessageWhereFastAbortWasAgreed() throws Exception {
+    void shouldReportByAsyncMessageIfFastAbortWasNegotiated() throws Exception {
         try (var server = server(both).start();
                 var raw = RawInitiator.ready(server, 1, "TaskReporting=FastAbort,RFC3720")) {
             first.shut(1);
@@ -216,7 +218,7 @@ class TargetChangesTest {
     }
 
     @Test
-    void shouldTellOfACapacityThatHasChanged() throws Exception {
+    void shouldReportACapacityThatHasChanged() throws Exception {
         try (var server = server(both).start();
                 var one = ready(server, ONE);
                 var two = ready(server, TWO)) {
@@ -239,7 +241,7 @@ class TargetChangesTest {
     }
 
     @Test
-    void shouldEndTheSessionsOfThoseWhoMayNotAnyMore() throws Exception {
+    void shouldEndTheSessionsOfInitiatorsThatLoseAccess() throws Exception {
         try (var server = server(both).start();
                 var one = ready(server, ONE);
                 var two = ready(server, TWO)) {
@@ -282,7 +284,7 @@ class TargetChangesTest {
     }
 
     @Test
-    void shouldChangeHowAUnitLooks() throws Exception {
+    void shouldChangeUnitPresentation() throws Exception {
         TargetSpec disk = TargetSpec.of(RawInitiator.TARGET);
         var unit = DiskSpec.of(first);
         try (var server = server(disk.withLun(0, unit)).start(); var raw = ready(server, ONE)) {
@@ -300,7 +302,7 @@ class TargetChangesTest {
     }
 
     @Test
-    void shouldPutPortalGroupsIntoTheirStates() throws Exception {
+    void shouldSetStatesOfPortalGroups() throws Exception {
         try (var server = TargetServer.builder().portal(portal(0)).portal(portal(0).withGroup(2))
                 .target(both.withState(2, State.STANDBY)).start();
                 var active = ready(server.portals().get(0).getPort(), ONE);
@@ -320,7 +322,7 @@ class TargetChangesTest {
     /** A command keeps the units of a target that is removed, while one of its name comes with the same units. */
     @ParameterizedTest
     @CsvSource({"STANDBY, ACTIVE_OPTIMIZED, 0", "ACTIVE_OPTIMIZED, STANDBY, 132107"})
-    void shouldPutTheGroupsOfATargetThatComesBackIntoItsOwnStates(State before, State after,
+    void shouldRestoreGroupStatesOfAReaddedTarget(State before, State after,
             int told) throws Exception {
         try (var server = server(both).start(); var old = ready(server, ONE)) {
             first.shut(1);
@@ -378,14 +380,14 @@ class TargetChangesTest {
     }
 
     @Test
-    void shouldAskSessionsToGoWhereTheTargetOrThePortalGoes() throws Exception {
+    void shouldRedirectSessionsOfAMovedTargetOrPortal() throws Exception {
         var moved = new Absence.Moved(new TargetAddress("192.0.2.1", 3260, OptionalInt.empty()),
                 true);
         try (var server = server(both).start()) {
             try (var raw = ready(server, ONE)) {
                 assertDone(server.update(both.withAbsence(moved)));
                 assertTold(AsyncEvent.LOGOUT_REQUEST, raw);
-                raw.write(3, TargetFixture.blocks(1, 4)); // what is under way is still done
+                raw.write(3, TargetFixture.blocks(1, 4)); // what is in progress is still done
                 assertThat(raw.receive().status()).isEqualTo(Status.GOOD);
                 raw.logout();
                 assertThat(raw.receive().opcode()).isEqualTo(LogoutResponse.OPCODE);
@@ -408,7 +410,7 @@ class TargetChangesTest {
     }
 
     @Test
-    void shouldAskForALogoutAndTurnLoginsAwayWhenItEnds() throws Exception {
+    void shouldRequestLogoutAndRejectLoginsOnShutdown() throws Exception {
         try (var server = server(both).start();
                 var raw = ready(server, ONE);
                 var late = new RawInitiator(server)) {
@@ -419,7 +421,7 @@ class TargetChangesTest {
             try (var later = new RawInitiator(server)) {
                 assertThat(later.loginAs(TWO, RawInitiator.TARGET).status()).isEqualTo(0x0301);
             }
-            raw.write(3, TargetFixture.blocks(1, 4)); // what is under way is still done
+            raw.write(3, TargetFixture.blocks(1, 4)); // what is in progress is still done
             assertThat(raw.receive().status()).isEqualTo(Status.GOOD);
             assertThat(shutDown).isNotDone();
             raw.logout();

@@ -16,14 +16,14 @@ import lunar.iscsi.pdu.ScsiResponse;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 
-/** Commands over the wire: their order, their data in every legal form, and what breaks the rules. */
+/** Tests commands over the wire: their order, their data in every valid form, and protocol errors. */
 class TargetCommandsTest {
     /** Bursts of 1 KiB, four of them asked for at once, and the first one without being asked. */
     private static final String[] SMALL_BURSTS = {"InitialR2T=No", "ImmediateData=Yes",
             "MaxBurstLength=1024", "FirstBurstLength=1024", "MaxOutstandingR2T=4"};
 
     @Test
-    void shouldTakeImmediateUnsolicitedAndSolicitedDataOfOneWrite() throws Exception {
+    void shouldAcceptImmediateUnsolicitedAndSolicitedDataOfOneWrite() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1, SMALL_BURSTS)) {
             byte[] data = new byte[8192];
             for (int i = 0; i < data.length; i++) {
@@ -68,7 +68,7 @@ class TargetCommandsTest {
     }
 
     @Test
-    void shouldWriteWhatCameWhenCommandWantsMoreThanInitiatorSends() throws Exception {
+    void shouldWriteReceivedDataIfCommandNeedsMore() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             initiator.write(initiator.newTag(), initiator.useCmdSn(), RawInitiator.writeCdb(0, 2),
                     blocks(1, 0x11), 512, true);
@@ -83,7 +83,7 @@ class TargetCommandsTest {
     }
 
     @Test
-    void shouldWriteWhatCommandWantsWhenInitiatorSendsMore() throws Exception {
+    void shouldWriteNeededDataIfInitiatorSendsMore() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             initiator.write(initiator.newTag(), initiator.useCmdSn(), RawInitiator.writeCdb(0, 1),
                     blocks(3, 0x22), 1536, true);
@@ -163,7 +163,7 @@ class TargetCommandsTest {
     }
 
     @Test
-    void shouldRefuseCommandThatReachesPastTheDevice() throws Exception {
+    void shouldRejectCommandThatReachesPastTheDevice() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             RawInitiator.Received answer = initiator.command(RawInitiator.readCdb(2047, 2), 1024);
 

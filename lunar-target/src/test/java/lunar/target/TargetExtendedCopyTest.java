@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** EXTENDED COPY over the wire, and what it tells of itself. */
+/** Tests EXTENDED COPY over the wire, and the operating parameters that it reports. */
 class TargetExtendedCopyTest {
     private static final long SEED = Long.getLong("lunar.seed", 20261121);
 
@@ -96,7 +96,7 @@ class TargetExtendedCopyTest {
     }
 
     @Test
-    void shouldTakeUnitThatGotTheCommandAsSource() throws Exception {
+    void shouldUseTheUnitThatReceivedTheCommandAsSource() throws Exception {
         try (var copies = new CopyFixture(Devices.open("ram:1MiB"), Devices.open("ram:1MiB"))) {
             byte[] content = copies.fill(0, SEED);
             assertGood(copies.copy(List.of(copies.cscd(1)),
@@ -107,7 +107,7 @@ class TargetExtendedCopyTest {
     }
 
     @Test
-    void shouldTellWhichSegmentFailed() throws Exception {
+    void shouldReportWhichSegmentFailed() throws Exception {
         try (var copies = new CopyFixture(Devices.open("ram:1MiB"))) {
             RawInitiator.Received answer = copies.copy(9, CopyParameterList.HOLD,
                     List.of(copies.cscd(0)), segment(0, 0, 8, 0, 100), segment(0, 0, 8, 0, 2041));
@@ -128,7 +128,7 @@ class TargetExtendedCopyTest {
     }
 
     @Test
-    void shouldRefuseCopiesThatCannotBe() throws Exception {
+    void shouldRejectImpossibleCopies() throws Exception {
         try (var copies = new CopyFixture(Devices.open("ram:1MiB"), Devices.open("ram:1MiB"))) {
             CscdDescriptor known = copies.cscd(0);
             var stranger = CscdDescriptor
@@ -190,7 +190,7 @@ class TargetExtendedCopyTest {
     }
 
     @Test
-    void shouldTellOutcomeByListIdentifierAndToItsNexusOnly() throws Exception {
+    void shouldReportOutcomeByListIdentifierAndToItsNexusOnly() throws Exception {
         try (var copies = new CopyFixture(Devices.open("ram:1MiB"));
                 var other = RawInitiator.ready(copies.server, 2)) {
             var ask = new ReceiveCopyResults(ReceiveCopyResults.COPY_STATUS_LID1, 5, 12);
@@ -210,7 +210,7 @@ class TargetExtendedCopyTest {
     }
 
     @Test
-    void shouldGoOnInTheBackground() throws Exception {
+    void shouldContinueInTheBackground() throws Exception {
         try (var copies = new CopyFixture(Devices.open("ram:1MiB"), new HeldDevice("ram:1MiB"))) {
             var held = (HeldDevice) copies.devices.get(1);
             byte[] content = copies.fill(0, SEED);
@@ -238,7 +238,7 @@ class TargetExtendedCopyTest {
     }
 
     @Test
-    void shouldRefuseACopyInTheBackgroundThatHasNoName() throws Exception {
+    void shouldRejectACopyInTheBackgroundThatHasNoName() throws Exception {
         try (var copies = new CopyFixture(Devices.open("ram:1MiB"))) {
             byte[] list = new CopyParameterList(true, 0, CopyParameterList.NO_IDENTIFIER, 0, false,
                     false, true, List.of(copies.cscd(0)), List.of(segment(0, 0, 8, 0, 8))).bytes();
@@ -246,7 +246,7 @@ class TargetExtendedCopyTest {
         }
     }
 
-    /** What goes on without a command ends by a reset or as the nexus is lost; both wait for its last piece. */
+    /** Background copies end by a reset or a lost nexus; both wait for the last piece. */
     @ParameterizedTest
     @CsvSource({"LOGICAL_UNIT_RESET, false", "LOGICAL_UNIT_RESET, true", "I_T_NEXUS_RESET, false"})
     void shouldStopCopyInTheBackground(TaskManagementFunction by, boolean another)
@@ -261,11 +261,11 @@ class TargetExtendedCopyTest {
             assertGood(copies.out(new ExtendedCopy(true, list.length), list));
             held.awaitArrival(); // its first piece
 
-            RawInitiator who = another ? other : copies.initiator;
-            int tag = who.manage(by, -1);
-            who.assertSilent();
+            RawInitiator sender = another ? other : copies.initiator;
+            int tag = sender.manage(by, -1);
+            sender.assertSilent();
             held.pass(1);
-            assertThat(who.managed(tag)).isZero();
+            assertThat(sender.managed(tag)).isZero();
 
             held.pass(1000);
             assertThat(copies.content(1, 1 << 20, 1 << 20)).as("the second piece")
@@ -316,7 +316,7 @@ class TargetExtendedCopyTest {
     }
 
     @Test
-    void shouldTellWhatItTakes() throws Exception {
+    void shouldReportItsLimits() throws Exception {
         try (var copies = new CopyFixture(Devices.open("ram:1MiB"))) {
             assertThat(StandardInquiry.decode(copies.in(new Inquiry(false, 0, 96)))
                     .thirdPartyCopy()).isTrue();

@@ -18,7 +18,8 @@ import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 
 /**
- * A device that does not end a command: whoever aborts it hears within a bound, and sees nothing of it afterwards.
+ * Tests a device that does not complete a command: an abort completes within a bound, and no effect is visible
+ * afterwards.
  */
 class TargetFenceTest {
     private static final int SERVICE_UNAVAILABLE = 0x0301;

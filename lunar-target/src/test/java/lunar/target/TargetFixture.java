@@ -15,7 +15,7 @@ import lunar.scsi.target.StateStore;
 import java.util.function.UnaryOperator;
 import lunar.scsi.target.block.DiskSpec;
 
-/** A server with one target and one LUN of 1 MiB behind a gate. Closing checks that nothing leaked. */
+/** Fixture: a server with one target and a gated LUN of 1 MiB. {@code close} checks for leaks. */
 final class TargetFixture implements AutoCloseable {
     private static final long PATIENCE_NANOS = 10_000_000_000L;
 
@@ -35,7 +35,7 @@ final class TargetFixture implements AutoCloseable {
         this("ram:1MiB", unit -> unit.withState(state));
     }
 
-    /** The same over another device, as another kind of unit. */
+    /** Serves another device, as another kind of unit. */
     TargetFixture(String uri, UnaryOperator<DiskSpec> changes) throws IOException {
         this(ServerLimits.DEFAULT, 0, uri, changes);
     }
@@ -78,7 +78,7 @@ final class TargetFixture implements AutoCloseable {
         return bytes;
     }
 
-    /** What stands on the device, past the target. */
+    /** Returns the content of the device, bypassing the target. */
     byte[] onDevice(long lba, int count) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(count * 512L);

@@ -19,14 +19,14 @@ import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 
-/** One unit that hangs, one peer that misbehaves: nobody else may notice. */
+/** Tests that a hanging unit or a misbehaving peer does not affect other sessions. */
 class TargetIsolationTest {
     private static final Lun OTHER = Lun.of(1);
     private static final int STORM = 10_000;
     private static final int TIMED_OUT = 0x0b_4b_06;
 
     @Test
-    void shouldServeOtherUnitsAndSessionsWhileOneUnitHangsWithAllItMayHave() throws Exception {
+    void shouldServeOtherUnitsAndSessionsWhileOneUnitHangsAtItsLimit() throws Exception {
         try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100), 2);
                 var initiator = ready(target, 1);
                 var other = ready(target, 2)) {
@@ -60,7 +60,7 @@ class TargetIsolationTest {
     }
 
     @Test
-    void shouldLeaveRoomHoweverManyUnitsHang() throws Exception {
+    void shouldLeaveCapacityEvenIfManyUnitsHang() throws Exception {
         try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100), 5);
                 var initiator = ready(target, 1)) {
             for (int lun = 0; lun < 5; lun++) {
@@ -115,7 +115,7 @@ class TargetIsolationTest {
     }
 
     @Test
-    void shouldGiveUpWriteWhoseDataDoNotCome() throws Exception {
+    void shouldGiveUpWriteWhoseDataDoNotArrive() throws Exception {
         try (var target = new TargetFixture(TargetFixture.limits(15_000, 500, 100));
                 var initiator = target.ready(1, "ImmediateData=No", "InitialR2T=Yes")) {
             int write = initiator.write(initiator.newTag(), initiator.useCmdSn(),
@@ -135,7 +135,7 @@ class TargetIsolationTest {
     }
 
     @Test
-    void shouldForgetPeerThatTakesNoAnswers() throws Exception {
+    void shouldDropPeerThatReadsNoResponses() throws Exception {
         try (var target = new TargetFixture(TargetFixture.limits(15_000, 3_000, 100));
                 var dead = target.ready(1)) {
             int bytes = 512 << 10; // times all commands: more than the kernel's socket buffers take
@@ -158,7 +158,7 @@ class TargetIsolationTest {
     }
 
     @Test
-    void shouldTakeAbortStormWhileAnotherSessionVerifies() throws Exception {
+    void shouldHandleAbortStormWhileAnotherSessionVerifies() throws Exception {
         try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));
                 var stormy = target.ready(1);
                 var calm = target.ready(2)) {

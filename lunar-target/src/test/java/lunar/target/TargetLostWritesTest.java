@@ -17,7 +17,10 @@ import lunar.store.MemoryDevice;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A device that says once that it has lost writes, as a LUN of an array that was reset: every host hears of it. */
+/**
+ * Tests a device that reports lost writes once, like a LUN of an array that was reset: the loss is reported to every
+ * host.
+ */
 @Timeout(60)
 class TargetLostWritesTest {
     private static final int WRITE_ERROR = 0x03_0c_00;
@@ -67,7 +70,7 @@ class TargetLostWritesTest {
     }
 
     @Test
-    void shouldTellEveryHostOnceOfALossThatTheDeviceTellsOnce() throws Exception {
+    void shouldReportALossToEveryHostOnce() throws Exception {
         try (var server = serve();
                 var one = RawInitiator.ready(server, 1);
                 var two = RawInitiator.ready(server, 2);
@@ -84,7 +87,7 @@ class TargetLostWritesTest {
     }
 
     @Test
-    void shouldTellTheOthersWhereAWriteWithFuaMeetsTheLoss() throws Exception {
+    void shouldReportALossDetectedByAWriteWithFuaToOtherHosts() throws Exception {
         try (var server = serve();
                 var one = RawInitiator.ready(server, 1);
                 var two = RawInitiator.ready(server, 2)) {
@@ -100,7 +103,7 @@ class TargetLostWritesTest {
     }
 
     @Test
-    void shouldTellAHostThatHasLoggedInAgainSince() throws Exception {
+    void shouldReportALossToAHostThatHasLoggedInAgain() throws Exception {
         try (var server = serve(); var one = RawInitiator.ready(server, 1)) {
             try (var _ = RawInitiator.ready(server, 2)) {
                 device.losses.set(1);
@@ -115,7 +118,7 @@ class TargetLostWritesTest {
 
     /** As a file whose writeback fails again before an operator has accepted the first loss. */
     @Test
-    void shouldTellAHostAgainThatWroteBetweenTwoLosses() throws Exception {
+    void shouldReportAnotherLossToAHostThatWroteBetweenBoth() throws Exception {
         try (var server = serve();
                 var one = RawInitiator.ready(server, 1);
                 var two = RawInitiator.ready(server, 2)) {
@@ -133,7 +136,7 @@ class TargetLostWritesTest {
     }
 
     @Test
-    void shouldTellAHostThatStopsTheUnit() throws Exception {
+    void shouldReportALossToAHostThatStopsTheUnit() throws Exception {
         try (var server = serve();
                 var one = RawInitiator.ready(server, 1);
                 var two = RawInitiator.ready(server, 2)) {
@@ -145,7 +148,7 @@ class TargetLostWritesTest {
     }
 
     @Test
-    void shouldTellAHostWhoseAbortedFlushHasMetTheLoss() throws Exception {
+    void shouldReportALossToAHostWhoseAbortedFlushDetectedIt() throws Exception {
         var gated = new GatedDevice(device);
         try (var server = TargetServer.builder().portal("127.0.0.1", 0)
                 .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, gated)).start();

@@ -22,14 +22,16 @@ import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 
-/** Task management beside aborting: order, queries, resets of more than a unit, and what others are told. */
+/**
+ * Tests task management other than aborts: order, queries, resets of several units, and the resulting unit attentions.
+ */
 class TargetManagementFunctionsTest {
     private static final String LEVEL_2 = "iSCSIProtocolLevel=2";
     private static final int NEXUS_LOSS = 0x06_29_07;
     private static final int RESET = 0x06_29_03;
 
     @Test
-    void shouldTakeTheCmdSnOfAnAbortedCommandThatHasNotCome() throws Exception {
+    void shouldConsumeTheCmdSnOfAnAbortedCommandNotReceived() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             int lost = initiator.useCmdSn();
             int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, Lun.ZERO,
@@ -45,7 +47,7 @@ class TargetManagementFunctionsTest {
     }
 
     @Test
-    void shouldAbortHeldCommandForGood() throws Exception {
+    void shouldAbortHeldCommandPermanently() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             int late = initiator.useCmdSn();
             int held = initiator.write(0, blocks(1, 1));
@@ -61,7 +63,7 @@ class TargetManagementFunctionsTest {
     }
 
     @Test
-    void shouldSayThatTaskOutsideTheWindowDoesNotExist() throws Exception {
+    void shouldReportThatTaskOutsideTheWindowDoesNotExist() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             for (int refCmdSn : new int[]{initiator.cmdSn() - 1, initiator.cmdSn(),
                     initiator.maxCmdSn() + 1}) {
@@ -74,7 +76,7 @@ class TargetManagementFunctionsTest {
     }
 
     @Test
-    void shouldDoWithoutMissingCommandsAfterAWhile() throws Exception {
+    void shouldStopWaitingForMissingCommandsAfterATimeout() throws Exception {
         try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));
                 var initiator = target.ready(1)) {
             initiator.useCmdSn(); // never sent
@@ -89,7 +91,7 @@ class TargetManagementFunctionsTest {
     }
 
     @Test
-    void shouldActOnWhatComesBeforeItInOrder() throws Exception {
+    void shouldHandleEarlierPdusInOrder() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             int late = initiator.useCmdSn();
             target.device.shut(1);
@@ -132,7 +134,7 @@ class TargetManagementFunctionsTest {
     }
 
     @Test
-    void shouldTellPendingAttentionsToAQuery() throws Exception {
+    void shouldReportPendingAttentionsToAQuery() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1, LEVEL_2)) {
             int none = initiator.manage(TaskManagementFunction.QUERY_ASYNCHRONOUS_EVENT,
                     Bhs.NO_TAG);
@@ -174,7 +176,7 @@ class TargetManagementFunctionsTest {
     }
 
     @Test
-    void shouldBringModePagesBackWithAReset() throws Exception {
+    void shouldRestoreModePagesOnReset() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             byte[] select = {0x15, 0x10, 0, 0, 16, 0};
             byte[] sense = {0x1a, 8, 0x0a, 0, (byte) 0xff, 0};
@@ -197,7 +199,7 @@ class TargetManagementFunctionsTest {
     }
 
     @Test
-    void shouldDropEverybodyAfterAColdReset() throws Exception {
+    void shouldDropAllSessionsAfterAColdReset() throws Exception {
         try (var target = new TargetFixture();
                 var one = target.ready(1);
                 var other = target.ready(2)) {
@@ -231,7 +233,7 @@ class TargetManagementFunctionsTest {
     }
 
     @Test
-    void shouldTellOtherSessionOfItsTasksEndWhereItWantsFastAbort() throws Exception {
+    void shouldReportAbortedTasksToOtherSessionWithFastAbort() throws Exception {
         try (var target = new TargetFixture();
                 var one = target.ready(1);
                 var other = target.ready(2, "TaskReporting=FastAbort,RFC3720")) {
@@ -247,7 +249,7 @@ class TargetManagementFunctionsTest {
     }
 
     @Test
-    void shouldAskForLogoutBeforeItShutsDown() throws Exception {
+    void shouldRequestLogoutBeforeItShutsDown() throws Exception {
         var target = new TargetFixture();
         try (var initiator = target.ready(1)) {
             var down = CompletableFuture
@@ -270,7 +272,7 @@ class TargetManagementFunctionsTest {
     }
 
     @Test
-    void shouldDropWhoDoesNotLogOut() throws Exception {
+    void shouldDropSessionsThatDoNotLogOut() throws Exception {
         var target = new TargetFixture();
         try (var initiator = target.ready(1)) {
             target.server.shutDown(Duration.ofMillis(50));

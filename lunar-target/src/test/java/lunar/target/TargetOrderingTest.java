@@ -17,7 +17,7 @@ import lunar.iscsi.pdu.TaskManagementResponse;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 
-/** What may happen only after something else: the order on which a host relies that retries or takes over. */
+/** Tests the ordering on which a host relies that retries or takes over. */
 class TargetOrderingTest {
     @Test
     void shouldNotCompleteResetWhileAnAlreadyAbortedWriteMayStillLand() throws Exception {
@@ -62,7 +62,7 @@ class TargetOrderingTest {
     }
 
     @Test
-    void shouldAnswerLogoutOnceTheDeviceHasLetGoOfEveryWrite() throws Exception {
+    void shouldAnswerLogoutAfterDeviceHasCompletedEveryWrite() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             target.device.shut(1);
             initiator.write(0, blocks(1, 0xaa));
@@ -86,7 +86,7 @@ class TargetOrderingTest {
     }
 
     @Test
-    void shouldGiveOthersTheirTurnDuringLongCommandsAndEndThem() throws Exception {
+    void shouldYieldDuringLongCommandsAndCompleteThem() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             int count = (int) Math.min(target.device.blockCount(), 0xffff);
             byte[] pattern = blocks(1, 0x5a);

@@ -25,7 +25,7 @@ import lunar.scsi.copy.WriteUsingToken;
 import lunar.scsi.copy.WriteUsingTokenList;
 import org.junit.jupiter.api.Test;
 
-/** ROD tokens over the wire, as Windows uses them. */
+/** Tests ROD tokens over the wire, as Windows uses them. */
 class TargetRodTokenTest {
     private static final long SEED = Long.getLong("lunar.seed", 20261121);
 
@@ -156,7 +156,7 @@ class TargetRodTokenTest {
     }
 
     @Test
-    void shouldRefuseTokensThatAreNotItsOwn() throws Exception {
+    void shouldRejectTokensThatAreNotItsOwn() throws Exception {
         try (var copies = new CopyFixture(Devices.open("ram:1MiB"))) {
             var to = new BlockRange(100, 1);
             Bytes token = token(copies, new BlockRange(0, 8));
@@ -173,7 +173,7 @@ class TargetRodTokenTest {
     }
 
     @Test
-    void shouldTellWhenTokenIsTooShort() throws Exception {
+    void shouldReportWhenTokenIsTooShort() throws Exception {
         try (var copies = new CopyFixture(Devices.open("ram:1MiB"))) {
             byte[] content = copies.fill(0, SEED);
             Bytes token = token(copies, new BlockRange(0, 8));
@@ -216,7 +216,7 @@ class TargetRodTokenTest {
     }
 
     @Test
-    void shouldRefuseTimesAndTypesThatItDoesNotPromise() throws Exception {
+    void shouldRejectTimesAndTypesThatItDoesNotPromise() throws Exception {
         try (var copies = new CopyFixture(Devices.open("ram:1MiB"))) {
             var ranges = List.of(new BlockRange(0, 8));
             byte[] tooLong = new PopulateTokenList(false, 601, OptionalLong.empty(), ranges)

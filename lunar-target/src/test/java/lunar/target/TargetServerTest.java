@@ -12,12 +12,12 @@ import lunar.scsi.Status;
 import lunar.testkit.CapturedLog;
 import org.junit.jupiter.api.Test;
 
-/** Connections and sessions of a server: how they begin, end, replace each other and leave each other alone. */
+/** Tests connections and sessions of a server: their start, end, reinstatement and independence. */
 class TargetServerTest {
     private static final int OUT_OF_RESOURCES = 0x0302;
 
     @Test
-    void shouldTellNewSessionOfResetOnce() throws Exception {
+    void shouldReportAResetToANewSessionOnce() throws Exception {
         try (var target = new TargetFixture();
                 var initiator = new RawInitiator(target.server)) {
             assertThat(initiator.login(RawInitiator.isid(1)).status()).isZero();
@@ -27,7 +27,7 @@ class TargetServerTest {
     }
 
     @Test
-    void shouldTellListenersOfChangesOfItsTargets() throws Exception {
+    void shouldNotifyListenersOfTargetChanges() throws Exception {
         try (var target = new TargetFixture()) {
             var seen = new ArrayList<List<String>>();
             List<String> before = target.server.targetNames();
@@ -46,7 +46,7 @@ class TargetServerTest {
     }
 
     @Test
-    void shouldEndOldSessionBeforeItsSuccessorBegins() throws Exception {
+    void shouldEndOldSessionBeforeNewOneBegins() throws Exception {
         try (var target = new TargetFixture();
                 var old = target.ready(1);
                 var successor = new RawInitiator(target.server)) {
@@ -71,7 +71,7 @@ class TargetServerTest {
     }
 
     @Test
-    void shouldLetLastOfSeveralLoginsInOnceTheFirstSessionHasEnded() throws Exception {
+    void shouldAdmitLastOfSeveralLoginsAfterTheFirstSessionHasEnded() throws Exception {
         try (var target = new TargetFixture();
                 var old = target.ready(1);
                 var second = new RawInitiator(target.server);
@@ -99,7 +99,7 @@ class TargetServerTest {
 
     /** A port hears of the power on once; when its session is made anew, it hears that the nexus was lost. */
     @Test
-    void shouldTellAPowerOnFromALostNexus() throws Exception {
+    void shouldDistinguishAPowerOnFromALostNexus() throws Exception {
         try (var target = new TargetFixture();
                 var first = new RawInitiator(target.server)) {
             first.login(RawInitiator.isid(1));
@@ -155,7 +155,7 @@ class TargetServerTest {
     }
 
     @Test
-    void shouldRefuseOneConnectionTooMany() throws Exception {
+    void shouldRejectOneConnectionTooMany() throws Exception {
         try (var target = new TargetFixture(TargetFixture.maxConnections(2));
                 var first = target.ready(1)) {
             try (var second = target.ready(2); var third = new RawInitiator(target.server)) {

@@ -13,7 +13,7 @@ import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 
-/** In which order commands begin, by their attributes (SAM-5 section 8.6). */
+/** Tests the order in which commands start, by their task attributes (SAM-5 section 8.6). */
 class TargetTaskAttributesTest {
     private static final byte[] TEST_UNIT_READY = new byte[6];
     private static final int INVALID_MESSAGE = 0x05_49_00;
@@ -92,7 +92,7 @@ class TargetTaskAttributesTest {
     }
 
     @Test
-    void shouldAbortWaitingTaskAtOnceAndGoOnPastIt() throws Exception {
+    void shouldAbortWaitingTaskAtOnceAndRunLaterTasks() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             target.device.shut(1);
             int first = initiator.write(0, blocks(1, 1));
@@ -138,7 +138,7 @@ class TargetTaskAttributesTest {
     }
 
     @Test
-    void shouldRefuseAcaAttribute() throws Exception {
+    void shouldRejectAcaAttribute() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             send(initiator, TaskAttribute.ACA);
 

@@ -12,12 +12,12 @@ import lunar.iscsi.pdu.TaskManagementFunction;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
 
-/** Aborting commands that a device holds, and what other sessions hear of it. */
+/** Tests aborts of commands that a device holds, and the unit attentions of other sessions. */
 class TargetTaskManagementTest {
     private static final int RESET_ATTENTION = 0x06_29_03;
 
     @Test
-    void shouldAnswerAbortOnceTheDeviceHasLetGo() throws Exception {
+    void shouldAnswerAbortAfterDeviceHasCompleted() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             target.device.shut(1);
             int write = initiator.write(0, blocks(1, 0xaa));
@@ -51,7 +51,7 @@ class TargetTaskManagementTest {
     }
 
     @Test
-    void shouldSayThatTaskDoesNotExist() throws Exception {
+    void shouldReportThatTaskDoesNotExist() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, 0x7777);
             assertThat(initiator.managed(abort)).isEqualTo(TASK_DOES_NOT_EXIST.code());
@@ -101,7 +101,7 @@ class TargetTaskManagementTest {
     }
 
     @Test
-    void shouldAbortTasksOfAllSessionsAndTellThemOfReset() throws Exception {
+    void shouldAbortTasksOfAllSessionsAndReportThemOfReset() throws Exception {
         try (var target = new TargetFixture();
                 var one = target.ready(1);
                 var other = target.ready(2)) {

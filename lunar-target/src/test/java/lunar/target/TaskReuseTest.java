@@ -23,7 +23,7 @@ import lunar.scsi.Status;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 
-/** The same objects serve one command after another: what is left of one must never be seen in the next. */
+/** Tests reuse of task objects: state of one command must never affect the next. */
 class TaskReuseTest {
     private static final int BLOCKS = 512;
     private static final int ROUNDS = 300;
@@ -68,7 +68,7 @@ class TaskReuseTest {
     private final Map<Integer, byte[]> expected = new HashMap<>();
 
     @Test
-    void shouldAnswerEachCommandAsIfItWereTheOnlyOne() throws Exception {
+    void shouldAnswerPipelinedCommandsLikeSingleOnes() throws Exception {
         try (var device = new ScatteredDevice(seed);
                 var server = TargetServer.builder().portal("127.0.0.1", 0).loops(1)
                         .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, device)).start();

@@ -20,9 +20,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Expected Data Transfer Length and the R and W bits that do not fit the CDB (RFC 7143 sections 11.3.1, 11.3.4 and
- * 11.4.5, FCP-4 section 9.4.2): what is answered GOOD was done as far as it was declared, and told; all else changes
- * nothing.
+ * Tests an Expected Data Transfer Length, R bit or W bit that does not match the CDB (RFC 7143 sections 11.3.1, 11.3.4
+ * and 11.4.5, FCP-4 section 9.4.2): a command that ends with GOOD transferred the declared length and reports its
+ * residual; any other command changes nothing.
  */
 class TransferLengthTest {
     private static final int INVALID_FIELD_IN_UNIT = 0x05_0e_03;
@@ -92,7 +92,7 @@ class TransferLengthTest {
 
     @ParameterizedTest(name = "{0}")
     @CsvSource(textBlock = WITH_DATA_OUT)
-    void shouldRefuseCommandWhoseDataOutIsTooShort(String name, String cdb, int needed)
+    void shouldRejectCommandWhoseDataOutIsTooShort(String name, String cdb, int needed)
             throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             initiator.commandOut(RawInitiator.writeCdb(0, BLOCKS), blocks(BLOCKS, OLD));
@@ -111,7 +111,7 @@ class TransferLengthTest {
 
     @ParameterizedTest(name = "{0}")
     @CsvSource(textBlock = WITH_DATA_OUT)
-    void shouldRefuseDataOutThatIsNotDeclared(String name, String cdb, int needed)
+    void shouldRejectDataOutThatIsNotDeclared(String name, String cdb, int needed)
             throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             initiator.commandOut(RawInitiator.writeCdb(0, BLOCKS), blocks(BLOCKS, OLD));
@@ -128,7 +128,7 @@ class TransferLengthTest {
     @CsvSource({"2a000000000000000100, 512", "8e000000000000000000000000010000, 512",
             "3b020000000000020000, 512", "2f020000000000000000, 0", "2a000000000000000000, 0",
             "000000000000, 0"})
-    void shouldTakeMoreDataOutThanNeededAndTellTheRest(String cdb, int needed) throws Exception {
+    void shouldAcceptExcessDataOutAndReportResidual(String cdb, int needed) throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             initiator.commandOut(RawInitiator.writeCdb(0, BLOCKS), blocks(BLOCKS, OLD));
 
@@ -144,7 +144,7 @@ class TransferLengthTest {
     /** Both may stand for data that were not compared or not meant for each block. */
     @ParameterizedTest
     @ValueSource(strings = {"89000000000000000000000000010000", "41000000000000000100"})
-    void shouldRefuseMoreDataThanOneComparisonOrPatternHas(String cdb) throws Exception {
+    void shouldRejectMoreDataThanOneComparisonOrPatternHas(String cdb) throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             assertThat(command(initiator, false, true, cdb, 2048, data(2048)).sense())
                     .isEqualTo(0x05_24_00);
@@ -155,7 +155,7 @@ class TransferLengthTest {
     @ValueSource(strings = {"2a000000000000000300", "aa0000000000000000030000",
             "8a000000000000000000000000030000", "2e000000000000000300",
             "8e000000000000000000000000030000"})
-    void shouldWriteWholeBlocksThatAreDeclaredAndTellTheRest(String cdb) throws Exception {
+    void shouldWriteDeclaredWholeBlocksAndReportResidual(String cdb) throws Exception {
         for (int count = 0; count < 3; count++) {
             try (var target = new TargetFixture(); var initiator = target.ready(1)) {
                 initiator.commandOut(RawInitiator.writeCdb(0, BLOCKS), blocks(BLOCKS, OLD));
@@ -173,7 +173,7 @@ class TransferLengthTest {
     @ParameterizedTest
     @ValueSource(strings = {"41000000000000000400", "89000000000000000000000000010000",
             "2a000000000000000100"})
-    void shouldTellProtectionBeforeDataThatAreTooShort(String cdb) throws Exception {
+    void shouldReportProtectionBeforeDataThatAreTooShort(String cdb) throws Exception {
         try (var target = new TargetFixture("ram:1MiB", unit -> unit.withReadOnly(true));
                 var initiator = target.ready(1)) {
             assertThat(command(initiator, false, true, cdb, 0, new byte[0]).sense())
@@ -182,7 +182,7 @@ class TransferLengthTest {
     }
 
     @Test
-    void shouldGiveAsMuchOfReadAsIsExpectedAndTellTheRest() throws Exception {
+    void shouldTruncateReadToExpectedLengthAndReportResidual() throws Exception {
         try (var target = new TargetFixture(); var initiator = target.ready(1)) {
             initiator.commandOut(RawInitiator.writeCdb(0, BLOCKS), blocks(BLOCKS, OLD));
 

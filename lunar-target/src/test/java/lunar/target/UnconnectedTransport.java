@@ -6,7 +6,7 @@ import lunar.iscsi.framing.Framing;
 import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.Transport;
 
-/** A transport to nowhere, and its loop, which is the calling thread: what no test of these looks at. */
+/** Transport that connects to nothing, with a loop on the calling thread, for tests that need no network. */
 abstract class UnconnectedTransport implements Transport, EventLoop {
     private static final InetSocketAddress SOMEWHERE = new InetSocketAddress(
             InetAddress.getLoopbackAddress(), 1);

@@ -12,7 +12,7 @@ import lunar.target.internal.session.WarningLimiter;
 import lunar.testkit.CapturedLog;
 import org.junit.jupiter.api.Test;
 
-/** A flood of bad connections leaves a bounded number of lines in the log. */
+/** Tests that a flood of bad connections logs a bounded number of lines. */
 class WarningLimiterTest {
     private static final int FLOOD = 5_000;
 
@@ -44,7 +44,7 @@ class WarningLimiterTest {
     }
 
     @Test
-    void shouldTellOfWhatWasSuppressedWhoeverWarnsNext() throws Exception {
+    void shouldReportSuppressedCountWithTheNextWarningOfAnyOrigin() throws Exception {
         flood(1);
         nowNanos.addAndGet(WarningLimiter.INTERVAL_NANOS);
         lines.clear();

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 /**
- * The functions of RFC 7144 section 4 and the order of commands over connections (RFC 7143 section 4.2.2.1), spoken
- * byte by byte.
+ * Tests the functions of RFC 7144 section 4 and the order of commands over connections (RFC 7143 section 4.2.2.1), byte
+ * by byte.
  */
 class WireManagementTest {
     private static final int QUERY_TASK = 9;
@@ -31,7 +31,7 @@ class WireManagementTest {
     }
 
     @Test
-    void shouldTellOfTasksThatAreThere() throws Exception {
+    void shouldReportExistingTasks() throws Exception {
         try (var target = new TargetFixture();
                 var peer = WirePeer.loggedIn(target.server, 0, LEVEL)) {
             assertThat(peer.managed(QUERY_TASK_SET, WirePeer.NONE)).isEqualTo(COMPLETE);
@@ -47,7 +47,7 @@ class WireManagementTest {
     }
 
     @Test
-    void shouldTellWhetherAUnitAttentionWaits() throws Exception {
+    void shouldReportWhetherAUnitAttentionWaits() throws Exception {
         try (var target = new TargetFixture();
                 var peer = WirePeer.loggedIn(target.server, 0, LEVEL);
                 var other = other(target)) {
@@ -80,7 +80,7 @@ class WireManagementTest {
     }
 
     @Test
-    void shouldKnowNoneOfThemBelowTheLevel() throws Exception {
+    void shouldRejectThemBelowTheProtocolLevel() throws Exception {
         try (var target = new TargetFixture();
                 var peer = WirePeer.loggedIn(target.server, 0)) {
             for (int function = QUERY_TASK; function <= QUERY_ASYNCHRONOUS_EVENT; function++) {

@@ -16,9 +16,9 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * A scripted initiator that puts its PDUs together byte by byte, and takes them apart so, by the tables of RFC 7143
- * chapter 11: it shares no code with the target, so that neither can hide a mistake of the other. It does nothing by
- * itself, and can lose or damage whatever it sends or gets.
+ * A scripted initiator that encodes and decodes PDUs byte by byte by the tables of RFC 7143 chapter 11. It shares no
+ * code with the target, so that neither can hide an error of the other. It sends nothing by itself, and can lose or
+ * damage anything that it sends or receives.
  */
 final class WirePeer implements AutoCloseable {
     static final int NONE = -1;
@@ -33,7 +33,7 @@ final class WirePeer implements AutoCloseable {
             DataDigest=CRC32C
             """;
 
-    /** A PDU that came: its basic header, and its data. */
+    /** A received PDU: its basic header and its data. */
     record Pdu(ByteBuffer header, byte[] data) {
         int opcode() { return header.get(0) & 0x3f; }
 
@@ -82,7 +82,7 @@ final class WirePeer implements AutoCloseable {
         }
     }
 
-    /** What the connections of a session share. */
+    /** State shared by the connections of a session. */
     static final class Numbers {
         int itt = 0x1000;
         int cmdSn = 1;
@@ -115,7 +115,7 @@ final class WirePeer implements AutoCloseable {
         out = socket.getOutputStream();
     }
 
-    /** The first connection of a session at an error recovery level, which has heard of all unit attentions. */
+    /** Opens the first connection of a session at an error recovery level, and clears all unit attentions. */
     static WirePeer loggedIn(TargetServer server, int level, String... keys) throws IOException {
         var peer = new WirePeer(server, 0);
         assertThat(peer.login(level, 0, keys)).isZero();
@@ -123,7 +123,7 @@ final class WirePeer implements AutoCloseable {
         return peer;
     }
 
-    /** Hears of all unit attentions of the LUN. */
+    /** Clears all unit attentions of the LUN. */
     void takeAttentions() throws IOException {
         int itt;
         do {
@@ -132,9 +132,9 @@ final class WirePeer implements AutoCloseable {
     }
 
     /**
-     * One more connection of the session, or one in the place of an old one of its number.
+     * Opens another connection of the session, or reinstates the one with this CID.
      *
-     * @param expStatSnOfOld what the initiator has of that
+     * @param expStatSnOfOld what the initiator has received of the old connection
      */
     WirePeer another(TargetServer server, int newCid, int expStatSnOfOld, String... keys)
             throws IOException {
@@ -229,7 +229,7 @@ final class WirePeer implements AutoCloseable {
                 .put((byte) 0).putShort((short) blocks).array();
     }
 
-    /** One Data-Out of a solicited sequence, of some bytes of the whole data. */
+    /** Sends one Data-Out of a solicited sequence, with a range of the data. */
     void dataOut(int itt, int ttt, int dataSn, byte[] data, int from, int to, boolean isFinal)
             throws IOException {
         send(dataOutHeader(itt, ttt, dataSn, from, isFinal), Arrays.copyOfRange(data, from, to));
@@ -278,7 +278,7 @@ final class WirePeer implements AutoCloseable {
         return itt;
     }
 
-    /** The same; returns the response, which must be the next that comes. */
+    /** Sends a task management function; returns the response, which must be the next PDU. */
     int managed(int function, int referencedTag) throws IOException {
         return take(0x22, manage(function, referencedTag)).response();
     }
@@ -286,7 +286,7 @@ final class WirePeer implements AutoCloseable {
     /**
      * Logout for 0 the session, 1 a connection, 2 a connection to be recovered; returns the response.
      *
-     * @param expStatSnOfClosed what the initiator has of that connection
+     * @param expStatSnOfClosed what the initiator has received of that connection
      */
     int logout(int reason, int ofCid, int expStatSnOfClosed) throws IOException {
         int itt = newTag();
@@ -356,7 +356,7 @@ final class WirePeer implements AutoCloseable {
         out.flush();
     }
 
-    /** The next PDU, which the initiator does not say that it has. */
+    /** Receives the next PDU without acknowledging it. */
     Pdu receive() throws IOException {
         byte[] header = new byte[48];
         in.readFully(header);
@@ -374,7 +374,7 @@ final class WirePeer implements AutoCloseable {
         return new Pdu(fields, data);
     }
 
-    /** The next PDU, whose status is acknowledged by whatever is sent from now on. */
+    /** Receives the next PDU, whose status is acknowledged by the next request. */
     Pdu take() throws IOException {
         Pdu pdu = receive();
         if (pdu.isStatus()) {
@@ -384,7 +384,7 @@ final class WirePeer implements AutoCloseable {
         return pdu;
     }
 
-    /** The same, which must be of this kind and task. */
+    /** Receives and acknowledges the next PDU, which must have this opcode and task tag. */
     Pdu take(int opcode, int itt) throws IOException {
         Pdu pdu = take();
         assertThat(pdu.opcode()).as("opcode").isEqualTo(opcode);
@@ -392,7 +392,7 @@ final class WirePeer implements AutoCloseable {
         return pdu;
     }
 
-    /** The same, after the answers to pings, which the target sends to those who are silent. */
+    /** Like {@link #take(int, int)}, but answers pings of the target first. */
     Pdu takeBetweenPings() throws IOException {
         Pdu pdu = take();
         while (pdu.opcode() == 0x20 && pdu.itt() == NONE) {
@@ -402,7 +402,7 @@ final class WirePeer implements AutoCloseable {
         return pdu;
     }
 
-    /** The next PDU, which must be of this kind and task, and counts as lost on its way. */
+    /** Receives the next PDU, which must have this opcode and task tag, and treats it as lost. */
     Pdu lose(int opcode, int itt) throws IOException {
         Pdu pdu = receive();
         assertThat(pdu.opcode()).as("opcode").isEqualTo(opcode);
@@ -421,7 +421,7 @@ final class WirePeer implements AutoCloseable {
         return take(0x3f, NONE).response();
     }
 
-    /** Whether nothing is on its way: the answer to a ping is the next that comes. */
+    /** Whether no PDU is pending: the response to a ping is the next PDU. */
     boolean isSilent() throws IOException {
         int itt = ping(new byte[0]);
         return take().itt() == itt;

@@ -27,7 +27,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Switching the write cache off: what was acknowledged while it was on must become stable (SBC-4 section 4.15). */
+/**
+ * Tests disabling the write cache: what was acknowledged while it was enabled must become stable (SBC-4 section 4.15).
+ */
 @Timeout(60)
 class WriteCacheTest {
     private static final String PAGE = "00000000 0812 %02x" + "00".repeat(17);
@@ -91,7 +93,7 @@ class WriteCacheTest {
     }
 
     @Test
-    void shouldTellOfAFlushThatFailsAtAReset() throws Exception {
+    void shouldReportAFlushThatFailsAtAReset() throws Exception {
         var device = new BadFlushes();
         try (var server = serve(device); var initiator = RawInitiator.ready(server, 1)) {
             assertThat(select(initiator, 1, OFF)).isZero();
@@ -144,7 +146,7 @@ class WriteCacheTest {
             "9c00 0000000000000000 0000 0001 00 00, 512, 1",
             "4100 00000000 00 0004 00, 512, 0", "4100 00000000 00 0004 00, 512, 1",
             "4200 00000000 00 0018 00, 24, -1"})
-    void shouldFlushWhatIsUnderWayWhenTheCacheIsSwitchedOff(String cdb, int bytes, int fill)
+    void shouldFlushWhatIsInProgressWhenTheCacheIsSwitchedOff(String cdb, int bytes, int fill)
             throws Exception {
         try (var target = new TargetFixture();
                 var initiator = target.ready(1);

@@ -11,19 +11,19 @@ import lunar.iscsi.framing.DirectMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pool of output buffers shared by the connections of a group of loops, so that only connections with something
- * queued hold any. Bounded well below what the JVM allows for direct memory: in an allocation beyond that the JDK
- * sleeps for up to half a second, and with it the loop of many connections. What was allocated is kept, so that the
- * bound holds without a collection of garbage. Thread-safe.
+ * Pool of output buffers shared by the connections of a group of loops, so that only connections with queued output use
+ * memory. Bounded well below the JVM's limit of direct memory: in an allocation beyond that limit the JDK sleeps for up
+ * to half a second, which would block a loop with many connections. Allocated chunks are kept, so that the bound does
+ * not depend on garbage collection. Thread-safe.
  *
- * <p>When all but a reserve is in use, the connection that holds most chunks is ended, and of several the one that has
- * held some without a break for longest. Until then the others are served from the reserve.
+ * <p>When only a reserve is left, the connection with most chunks is ended; among equals, the one that has continuously
+ * held chunks for longest. Meanwhile the other connections are served from the reserve.
  */
 final class Chunks {
     /** Bytes of a chunk: fourteen 4 KiB answers with headers go into one write. */
     static final int SIZE = 64 * 1024;
 
-    /** Allocated without a look at the JVM's limit, which takes some milliseconds to find. */
+    /** Number of chunks allocated without checking the JVM's limit, whose lookup takes some milliseconds. */
     private static final int FEW = 256;
 
     /** Most memory for output: this part of the JVM's direct memory, or so many bytes if that is less. */
@@ -81,7 +81,7 @@ final class Chunks {
 
     Chunks() { this(DirectMemory::limitBytes); }
 
-    /** @param directBytes what the JVM allows for direct memory; asked once, when it matters */
+    /** @param directBytes the JVM's limit of direct memory; queried once, when needed */
     Chunks(LongSupplier directBytes) {
         this.directBytes = directBytes;
     }
@@ -89,13 +89,13 @@ final class Chunks {
     /**
      * Takes a chunk for a connection. May end another connection.
      *
-     * @throws OutputMemoryException where there is none, or too few are left and this one holds most of all
+     * @throws OutputMemoryException if there is none, or too few are left and this connection holds most
      */
     Chunk take(Holder by) {
         Holder greedy = greedy();
         if (greedy != null) {
             var why = new OutputMemoryException("memory for output is short, and this connection "
-                    + "holds most of it: its peer does not take what it has asked for");
+                    + "holds most of it: its peer does not receive its responses");
             if (greedy.equals(by)) {
                 throw why;
             }
@@ -116,7 +116,7 @@ final class Chunks {
         return chunk;
     }
 
-    /** The connection that is to end so that others have memory; null where none is, or one is ending already. */
+    /** The connection that is to end so that others have memory; null if none is, or one is ending already. */
     private synchronized @Nullable Holder greedy() {
         if (!isScarce()) {
             return null;
@@ -171,8 +171,8 @@ final class Chunks {
             bound();
         }
         if (allocated >= most) {
-            throw new OutputMemoryException("no memory for output: all " + most * (SIZE / 1024)
-                    + " KiB wait for peers that take nothing");
+            throw new OutputMemoryException("no memory for output: all of " + most * (SIZE / 1024)
+                    + " KiB are queued for peers that do not receive");
         }
         try {
             Chunk chunk = new Chunk();
@@ -183,7 +183,7 @@ final class Chunks {
             bounded = true;
             most = allocated;
             throw new OutputMemoryException("no direct memory for output beyond "
-                    + most * (SIZE / 1024) + " KiB; -XX:MaxDirectMemorySize gives more", e);
+                    + most * (SIZE / 1024) + " KiB; raise -XX:MaxDirectMemorySize", e);
         }
     }
 
@@ -192,13 +192,13 @@ final class Chunks {
         if (--by.held == 0) {
             unlink(by);
         }
-        assert inUse >= 0 : "a chunk given back twice";
+        assert inUse >= 0 : "chunk released twice";
         idle.push(chunk);
     }
 
     /**
-     * Whether a connection that holds so many had better make do with them until they are written. The more are in use,
-     * the less each may have, so that there are some left for the next however many peers take nothing.
+     * Whether a connection with this many chunks should wait until they are written. The more chunks are in use, the
+     * fewer each connection may hold, so that some are always left even if many peers do not receive.
      */
     synchronized boolean isCrowdedBy(int held) {
         if (held > share()) {

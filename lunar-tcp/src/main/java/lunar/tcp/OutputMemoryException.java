@@ -1,6 +1,6 @@
 package lunar.tcp;
 
-/** There is too little memory for what connections are to send. It ends the connection that holds most of it. */
+/** Thrown when memory for output is short; ends the connection that holds most of it. */
 final class OutputMemoryException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -20,10 +20,10 @@ import lunar.iscsi.spi.Transport.Source;
 import org.jspecify.annotations.Nullable;
 
 /**
- * PDUs on their way out. Headers, digests and short data are copied into chunks one behind the other, since one
- * buffer costs the kernel less than many; long data are written from where they lie, unless that is the heap, from
- * which no channel writes. Once it has seen the load, nothing is allocated for a PDU or a write. Guarded by the
- * connection's lock, but for {@link #queuedBytes}, {@link #bufferedBytes} and {@link #isCrowding}.
+ * Output queue of PDUs. Headers, digests and short data are copied contiguously into chunks, because one buffer costs
+ * the kernel less than many; long data is written in place, unless it is on the heap, from which no channel writes. In
+ * the steady state nothing is allocated for a PDU or a write. Guarded by the connection's lock, except
+ * {@link #queuedBytes}, {@link #bufferedBytes} and {@link #isCrowding}.
  */
 final class OutputQueue {
     /** Data to this length are copied: a memcpy of it is cheaper than another element of the gather. */
@@ -65,7 +65,7 @@ final class OutputQueue {
 
     long queuedBytes() { return queuedBytes.get(); }
 
-    /** Memory that the queue has of its own, for headers and what is copied. */
+    /** Returns the memory that the queue uses for headers and copied data. */
     long bufferedBytes() {
         return (long) chunksHeld.get() * Chunks.SIZE;
     }
@@ -86,10 +86,10 @@ final class OutputQueue {
         int padding = -dataLength & (WORD - 1);
         boolean digested = dataDigest && dataLength > 0;
         boolean isShort = dataLength <= COPY_LIMIT;
-        // What can fail, an owner's closed arena above all, comes before anything counts as queued.
+        // Operations that can fail, in particular on a closed arena, precede any change of the queue.
         ByteBuffer inPlace = isShort || !data.isNative() ? null : views.of(data);
         int digest = digested && !isShort ? digest(data, inPlace) : 0;
-        // Room for everything short, so that a PDU's small parts never straddle two chunks.
+        // Ensure space for all short parts, so that they never straddle two chunks.
         Chunks.Chunk to = room(headerLength + 3 * WORD + (isShort ? dataLength : 0));
         int headerEnd = fill + headerLength;
         MemorySegment.copy(header, 0, to.bytes(), fill, headerLength);
@@ -130,7 +130,7 @@ final class OutputQueue {
         int headerLength = (int) header.byteSize();
         int dataLength = bhs.dataSegmentLength();
         if (dataDigest || dataLength == 0 || dataLength % WORD != 0) {
-            throw new IllegalArgumentException("a PDU that cannot be transferred");
+            throw new IllegalArgumentException("PDU not suitable for direct transfer");
         }
         Chunks.Chunk to = room(headerLength + WORD);
         MemorySegment.copy(header, 0, to.bytes(), fill, headerLength);
@@ -142,7 +142,7 @@ final class OutputQueue {
         extensible = false;
     }
 
-    /** Puts the digest behind a header, where there are such; returns its bytes. */
+    /** Appends the digest of a header, if negotiated; returns its length. */
     private int headerDigest(Chunks.Chunk to, int headerEnd) {
         if (!headerDigest) {
             return 0;
@@ -169,7 +169,7 @@ final class OutputQueue {
         queuedBytes.setRelease(queuedBytes.getPlain() + bytes);
     }
 
-    /** Copies long data into as many chunks as it takes. */
+    /** Copies long data into as many chunks as necessary. */
     private void append(MemorySegment data, int length) {
         for (int done = 0; done < length;) {
             Chunks.Chunk to = room(1);
@@ -192,7 +192,7 @@ final class OutputQueue {
         return fresh;
     }
 
-    /** Queues what is left of the current chunk, and behind it the chunk's way back to the pool. */
+    /** Queues the rest of the current chunk, followed by its return to the pool. */
     private void retireChunk() {
         Chunks.Chunk current = chunk;
         if (current != null) {
@@ -209,7 +209,7 @@ final class OutputQueue {
         fill = 0;
     }
 
-    /** Queues what was appended since the last piece; the chunk goes on being filled behind it. */
+    /** Queues the data appended since the last piece; the chunk is filled further after it. */
     private void seal(Chunks.Chunk current) {
         if (fill == start) {
             return;
@@ -279,7 +279,7 @@ final class OutputQueue {
         queuedBytes.set(0);
     }
 
-    /** Returns the next release of data that are written or dropped; null where there is none. */
+    /** Returns the next release of data that are written or dropped; null if there is none. */
     @Nullable
     Release pollWritten() { return written.poll(); }
 }

@@ -23,15 +23,15 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the pacing off connections within one machine. A congestion control that paces, as BBR does, holds each segment
- * until a timer fires, for the sake of queues in a network; on loopback there is none, and the timers, which in a
- * virtual machine cost microseconds each, halve what a connection can carry. Such a connection gets {@code reno}, which
- * every Linux has and lets every user set, in the place of the system's choice (tcp(7), TCP_CONGESTION).
+ * Disables pacing on connections within one machine. A congestion control with pacing, such as BBR, delays each segment
+ * by a timer to protect network queues; on loopback there are none, and the timers, which cost microseconds each in a
+ * virtual machine, halve the throughput. Such a connection gets {@code reno}, which every Linux has and permits every
+ * user, instead of the system's default (tcp(7), TCP_CONGESTION).
  *
- * <p>A listener that is bound to a loopback address is changed once, for all that it accepts. Java does not give the
- * number of a socket, so it is looked for by its two addresses, which no other socket of the process has in this order.
- * Linux only, and where native access is enabled for the module; nothing is done elsewhere. What the system chooses is
- * read once in the process, with the first connection or listener: a change of the setting is seen after a restart.
+ * <p>A listener bound to a loopback address is changed once, for all connections that it accepts. Java does not expose
+ * the descriptor of a socket, so it is found by its two addresses, which no other socket of the process has in this
+ * order. Linux only, and only if native access is enabled for the module; no effect elsewhere. The system's default is
+ * read once per process, with the first connection or listener: a change of the setting takes effect after a restart.
  */
 public final class Pacing {
     private static final System.Logger LOG = System.getLogger("lunar.tcp");
@@ -86,7 +86,7 @@ public final class Pacing {
         static final Optional<Calls> CALLS = Calls.find();
     }
 
-    /** The system's choice, read once: when the process makes its first connection or listener. */
+    /** The system's default, read once, when the process creates its first connection or listener. */
     private static final class SystemChoice {
         static final boolean IS_PACED = isPaced();
 
@@ -106,7 +106,7 @@ public final class Pacing {
 
     private Pacing() {}
 
-    /** Lets a connected socket send what it has at once if its peer is on this machine; else does nothing. */
+    /** Disables pacing of a connected socket if its peer is on this machine; otherwise no effect. */
     public static void off(SocketChannel channel) {
         try {
             if (SystemChoice.IS_PACED && isWithinMachine(channel)) {
@@ -121,10 +121,10 @@ public final class Pacing {
     }
 
     /**
-     * Lets all connections that a bound listener will accept send what they have at once, if only peers on this machine
-     * can reach it: on Linux a connection inherits what was set for its listener.
+     * Disables pacing of all connections that a bound listener will accept, if only peers on this machine can reach it:
+     * on Linux a connection inherits the setting of its listener.
      *
-     * @return whether {@link #off(SocketChannel)} has nothing left to do for them
+     * @return whether {@link #off(SocketChannel)} is unnecessary for them
      */
     public static boolean off(ServerSocketChannel listener) {
         try {
@@ -163,7 +163,7 @@ public final class Pacing {
         }
     }
 
-    /** The number of a connected socket; empty where the calls are not available. */
+    /** The number of a connected socket; empty if the calls are not available. */
     static OptionalInt descriptor(SocketChannel channel) throws IOException {
         return descriptor(channel.getLocalAddress(), channel.getRemoteAddress());
     }
@@ -196,7 +196,7 @@ public final class Pacing {
         }
     }
 
-    /** Returns the address from one of the two calls; null where this is no Internet socket, or none at all. */
+    /** Returns the address from one of the two calls; null if this is no Internet socket, or none at all. */
     private static @Nullable InetSocketAddress address(MethodHandle call, int descriptor,
             MemorySegment address, MemorySegment length) throws Throwable {
         length.set(ValueLayout.JAVA_INT, 0, ADDRESS_BYTES);
@@ -218,7 +218,7 @@ public final class Pacing {
                 return null;
             }
         }
-        // An IPv4 address within IPv6 comes out as what it is.
+        // An IPv4-mapped IPv6 address is converted to IPv4.
         return new InetSocketAddress(
                 InetAddress.getByAddress(
                         address.asSlice(at, bytes).toArray(ValueLayout.JAVA_BYTE)),

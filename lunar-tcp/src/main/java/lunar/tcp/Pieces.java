@@ -9,9 +9,9 @@ import lunar.iscsi.spi.Transport.Source;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The output to be written, in order: parts of chunks, and data where they lie. A ring of parallel arrays, so that
- * nothing is allocated for a piece; one gathering write takes many, since few long writes cost the kernel half
- * of what many short ones do.
+ * Pieces of output in order: parts of chunks, and data in place. A ring of parallel arrays, so that nothing is
+ * allocated per piece; one gathering write covers many pieces, because few long writes cost the kernel half as much as
+ * many short ones.
  */
 final class Pieces {
     private static final int MAX_GATHER = 64;
@@ -76,7 +76,7 @@ final class Pieces {
         from = Arrays.copyOf(from, 2 * capacity);
         to = Arrays.copyOf(to, 2 * capacity);
         origin = Arrays.copyOf(origin, 2 * capacity);
-        // What had come round to the front stands behind the rest now; its old places are overwritten in time.
+        // Wrapped entries are now after the rest; their old positions are overwritten later.
         System.arraycopy(memory, 0, memory, capacity, first);
         System.arraycopy(after, 0, after, capacity, first);
         System.arraycopy(from, 0, from, capacity, first);
@@ -91,7 +91,7 @@ final class Pieces {
         to[(first + count - 1) & (memory.length - 1)] = toByte;
     }
 
-    /** Looks at what one write can take, or one transfer; returns its bytes. */
+    /** Gathers the pieces of one write, or one transfer; returns their bytes. */
     long gather() {
         gathered = 0;
         if (memory[first] instanceof Source && from[first] < to[first]) {
@@ -106,7 +106,7 @@ final class Pieces {
                 continue;
             }
             if (memory[at] instanceof Chunks.Chunk part) {
-                parts = part.equals(chunk) ? parts + 1 : 0; // those of a chunk come before those of the next
+                parts = part.equals(chunk) ? parts + 1 : 0; // parts of one chunk precede those of the next
                 chunk = part;
                 gather[gathered++] = part.view(parts, from[at], to[at]);
             } else if (memory[at] instanceof ByteBuffer data) {
@@ -133,7 +133,7 @@ final class Pieces {
         return false;
     }
 
-    /** Writes once what was gathered; returns the bytes that the socket took. */
+    /** Writes the gathered pieces once; returns the number of bytes that the socket accepted. */
     long write(GatheringByteChannel channel) throws IOException {
         long written;
         if (gathered == 0 && memory[first] instanceof Source source) {
@@ -164,7 +164,7 @@ final class Pieces {
         return count > 0 && from[first] == to[first];
     }
 
-    /** Takes the first piece away, written or not; returns what follows it. */
+    /** Removes the first piece, written or not; returns the action that follows it. */
     @Nullable
     Object remove() {
         Object then = after[first];

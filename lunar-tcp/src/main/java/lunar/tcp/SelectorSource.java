@@ -18,8 +18,8 @@ import lunar.loop.EventSource;
 import lunar.loop.EventSourceLoop;
 
 /**
- * A selector as the source of a loop's events. The attachment of each key is a {@link Ready}, which is called when its
- * channel is ready. For the thread that runs the loop, apart from {@link #wakeup} and {@link #letGo}.
+ * Event source of a loop based on a selector. The attachment of each key is a {@link Ready}, which is called when its
+ * channel is ready. Confined to the thread that runs the loop, except {@link #wakeup} and {@link #letGo}.
  */
 final class SelectorSource implements EventSource {
     private static final System.Logger LOG = System.getLogger("lunar.tcp");
@@ -87,8 +87,8 @@ final class SelectorSource implements EventSource {
     }
 
     /**
-     * Makes the selector let go of channels that were closed, so that the kernel closes them too; waits for it, unless
-     * the caller is the loop's own thread.
+     * Makes the selector release closed channels, so that the kernel closes them too; waits for that, unless the caller
+     * is the loop's own thread.
      */
     void letGo() {
         var done = new CompletableFuture<Void>();
@@ -107,7 +107,8 @@ final class SelectorSource implements EventSource {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RejectedExecutionException | ExecutionException | TimeoutException e) {
-            LOG.log(System.Logger.Level.DEBUG, "let go: {0}", e.toString());
+            LOG.log(System.Logger.Level.DEBUG, "releasing closed channels failed: {0}",
+                    e.toString());
         }
     }
 
@@ -119,14 +120,14 @@ final class SelectorSource implements EventSource {
                     ready.endWithLoop();
                 }
             } catch (RuntimeException | Error e) {
-                LOG.log(System.Logger.Level.ERROR, "end of a connection", e);
+                LOG.log(System.Logger.Level.ERROR, "ending a connection failed", e);
             }
             closeQuietly(key.channel());
         }
         closeQuietly(selector);
     }
 
-    /** Closes what cannot be used any more; its failure to close is logged for debugging only. */
+    /** Closes what cannot be used any longer; its failure to close is logged for debugging only. */
     static void closeQuietly(AutoCloseable closeable) {
         try {
             closeable.close();

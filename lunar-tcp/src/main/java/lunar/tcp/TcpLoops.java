@@ -22,7 +22,7 @@ import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
 
-/** A group of selector loops; connections are dealt out to them in turn. */
+/** A group of selector loops, to which connections are assigned round-robin. */
 final class TcpLoops implements TransportProvider.Loops {
     private static final System.Logger LOG = System.getLogger("lunar.tcp");
     private static final int BACKLOG = 1024;
@@ -56,7 +56,7 @@ final class TcpLoops implements TransportProvider.Loops {
     public Transport connect(InetSocketAddress portal, int timeoutMs,
             Function<Transport, PduReceiver> receiver) throws IOException {
         if (timeoutMs < 1) {
-            throw new IllegalArgumentException("a timeout of " + timeoutMs + " ms");
+            throw new IllegalArgumentException("invalid timeout: " + timeoutMs + " ms");
         }
         requireOtherThread();
         long startNs = System.nanoTime();
@@ -70,7 +70,7 @@ final class TcpLoops implements TransportProvider.Loops {
                     Pacing.off(channel);
                     TcpTransport made = attach(channel, source, receiver, true);
                     if (!transport.complete(made)) {
-                        made.end(new IOException("the caller of connect waited no longer"));
+                        made.end(new IOException("the caller of connect has stopped waiting"));
                     }
                 } catch (IOException | RuntimeException | Error e) {
                     transport.completeExceptionally(e);
@@ -95,7 +95,7 @@ final class TcpLoops implements TransportProvider.Loops {
         }
     }
 
-    /** Gives the connection up, on whichever side of its making it is. Returns what to throw. */
+    /** Abandons a connection in any stage of its creation. Returns the exception to throw. */
     private static IOException failed(InetSocketAddress portal,
             CompletableFuture<Transport> transport,
             SocketChannel channel, Throwable cause) {
@@ -196,7 +196,8 @@ final class TcpLoops implements TransportProvider.Loops {
                     LOG.log(System.Logger.Level.WARNING, "a new connection failed: {0}", e);
                     SelectorSource.closeQuietly(channel);
                 } catch (RuntimeException | Error e) {
-                    LOG.log(System.Logger.Level.ERROR, "no receiver for a new connection", e);
+                    LOG.log(System.Logger.Level.ERROR,
+                            "cannot create the receiver of a new connection", e);
                     SelectorSource.closeQuietly(channel);
                 }
             });
@@ -208,7 +209,7 @@ final class TcpLoops implements TransportProvider.Loops {
     @Override
     public void close() {
         sources.forEach(source -> source.loop().stop());
-        // A loop that waits for another, which may wait for it, would wait for ever.
+        // A loop that waits for another, which may wait for it, would wait forever.
         if (sources.stream().noneMatch(source -> source.loop().inLoop())) {
             sources.forEach(source -> source.loop().awaitEnd());
         }
@@ -219,7 +220,7 @@ final class TcpLoops implements TransportProvider.Loops {
         @Override
         public void close() {
             SelectorSource.closeQuietly(server);
-            source.letGo(); // until then the kernel goes on to accept
+            source.letGo(); // until then the kernel continues to accept
         }
     }
 }

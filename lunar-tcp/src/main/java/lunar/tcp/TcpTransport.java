@@ -21,13 +21,12 @@ import lunar.loop.EventSourceLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP connection. Reading is confined to the loop's thread. The output queue is guarded by {@code lock}; a thread
- * that flushes writes to the socket itself, and only what the socket does not take is left to the loop.
+ * A TCP connection. Reading is confined to the loop's thread. The output queue is guarded by {@code lock}; a flushing
+ * thread writes to the socket itself, and the loop sends only what the socket does not accept.
  *
- * <p>An accepted connection ends in order, as far as its peer lets it, so that the peer gets the last answer. A
- * connection that this end opened ends in order after {@link #close} alone; any other end, that of the process
- * included, is a reset, by which the system throws its send queue away: a command that was given up must not be
- * delivered later.
+ * <p>An accepted connection ends in order if its peer permits, so that the peer gets the last response. A connection
+ * opened by this end ends in order only after {@link #close}; any other end, including that of the process, is a reset,
+ * which discards the system's send queue: a command that was given up must not be delivered later.
  */
 final class TcpTransport implements Transport, SelectorSource.Ready {
     private static final System.Logger LOG = System.getLogger("lunar.tcp");
@@ -35,13 +34,13 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
     /** Reads of one connection before the others of its loop get a turn. */
     private static final int MAX_READS_PER_TURN = 8;
 
-    /** How long a closed connection may take to deliver what was queued, and the peer to close its side. */
+    /** Time for a closed connection to deliver queued data, and for the peer to close its side. */
     private static final long LINGER_MS = 2000;
 
     private enum Ending {
         /** In use. */
         OPEN,
-        /** Closed by us: sending what is queued, throwing away what comes. */
+        /** Closed by this end: sending queued data, discarding received data. */
         LINGERING,
         /** The socket is closed. */
         ENDED
@@ -54,7 +53,7 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
     private final InetSocketAddress remote;
     private final InetSocketAddress local;
     private volatile SelectionKey key;
-    /** Where the connection is to go once what was read has been delivered. */
+    /** Pending move of the connection after received data has been delivered. */
     private @Nullable Runnable move;
     private @Nullable PduReceiver receiver;
     private @Nullable PduReader reader;
@@ -65,7 +64,7 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
     private boolean over;
     private @Nullable IOException overCause;
 
-    private final Turn whenReady = this::whenReady; // made once, not for each turn
+    private final Turn whenReady = this::whenReady; // created once
 
     private final ReentrantLock lock = new ReentrantLock();
     private final OutputQueue output; // guarded by lock
@@ -123,7 +122,7 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
         release.release();
     }
 
-    /** Nothing can be queued any more: the connection ends, and what is handed in until then is dropped. */
+    /** Ends the connection because nothing can be queued any longer; PDUs submitted until then are dropped. */
     private void starve(OutputMemoryException why) {
         starved = true;
         endLater(why);
@@ -165,7 +164,7 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
         } catch (IOException e) {
             failure = e;
         } catch (RuntimeException e) {
-            failure = new IOException("data to send to " + remote + " are not to be had", e);
+            failure = new IOException("cannot read the data to send to " + remote, e);
         } finally {
             lock.unlock();
         }
@@ -178,7 +177,7 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
         }
     }
 
-    /** Gives written data back to their owners, outside the lock, since owners may send in turn. */
+    /** Releases written data to its owners, outside the lock, because owners may send in turn. */
     private void releaseWritten() {
         while (true) {
             Release release;
@@ -195,7 +194,8 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
                 release.release();
             } catch (RuntimeException e) {
                 // One owner's bug; the other owners wait for their data, and the socket for its next write.
-                LOG.log(System.Logger.Level.ERROR, "release of data sent to " + remote, e);
+                LOG.log(System.Logger.Level.ERROR, "releasing data sent to " + remote + " failed",
+                        e);
             }
         }
     }
@@ -217,14 +217,14 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
     private void whenReady() throws IOException {
         if (key.isValid() && key.isWritable()) {
             flush();
-            interest(); // or a socket that takes everything would wake the loop for ever
+            interest(); // or a socket that takes everything would wake the loop forever
         }
         if (key.isValid() && key.isReadable()) {
             read();
         }
     }
 
-    /** Delivers what the network brought before reading was stopped, though nothing more comes. */
+    /** Delivers data received before reading was stopped, even if nothing more arrives. */
     private void readHeld() throws IOException {
         if (reader != null && reader.isHolding() && key.isValid()) {
             read();
@@ -245,7 +245,7 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
             end(e);
         } catch (RuntimeException | Error e) {
             // A bug of ours: it ends this connection, with its trace in the log, and no other.
-            LOG.log(System.Logger.Level.ERROR, "connection to " + remote, e);
+            LOG.log(System.Logger.Level.ERROR, "internal error on the connection to " + remote, e);
             end(new IOException("internal error", e));
         }
     }
@@ -289,18 +289,20 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
             return;
         }
         if (endOfInput) {
-            endOfInput(from.inPdu() ? new EOFException(remote + " left amid a PDU") : null);
+            endOfInput(from.inPdu()
+                    ? new EOFException(remote + " closed the connection inside a PDU")
+                    : null);
         }
     }
 
-    /** Throws away what comes after the end; not for ever, since the linger time runs. */
+    /** Discards data received after the end; bounded by the linger time. */
     private void discard(ByteBuffer buffer) throws IOException {
         if (channel.read(buffer.clear()) < 0) {
             endOfInput(null);
         }
     }
 
-    /** The peer sends no more. It may still read, so it gets what is queued before the socket is closed. */
+    /** Handles the end of input. The peer may still read, so queued data is sent before the socket is closed. */
     private void endOfInput(@Nullable IOException cause) {
         inputShut = true;
         giveUp(cause);
@@ -347,7 +349,7 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
     public void moveTo(EventLoop other, Runnable then) {
         if (!(other instanceof EventSourceLoop to
                 && to.source() instanceof SelectorSource target)) {
-            throw new IllegalArgumentException("a loop of another kind");
+            throw new IllegalArgumentException("not a loop of this transport");
         }
         if (target.equals(source)) {
             then.run();
@@ -378,13 +380,14 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
                 then.run();
                 interest();
             } catch (IOException | RuntimeException e) {
-                LOG.log(System.Logger.Level.ERROR, "moving the connection to " + remote, e);
+                LOG.log(System.Logger.Level.ERROR, "moving the connection to " + remote + " failed",
+                        e);
                 end(new IOException("internal error", e));
             }
         });
     }
 
-    /** Sets what the selector waits for; once a closed connection has sent all, tells the peer so. */
+    /** Sets the interest set of the selector; shuts the output of a closed connection that has sent everything. */
     private void interest() {
         if (!key.isValid()) {
             return;
@@ -404,7 +407,7 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
         key.interestOps((read ? SelectionKey.OP_READ : 0) | (more ? SelectionKey.OP_WRITE : 0));
     }
 
-    /** Tells the peer that nothing follows. Returns whether its own end is still to be waited for. */
+    /** Shuts the output. Returns whether the peer's end is still awaited. */
     private boolean shutOutput() {
         if (!outputShut && !inputShut) {
             outputShut = true;
@@ -428,8 +431,8 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
     }
 
     /**
-     * Ends the connection in order: the receiver hears of it now, the peer gets what is queued. Closing at once
-     * would send a reset where unread bytes wait, and the peer would lose our last answer.
+     * Ends the connection in order: the receiver is notified now, the peer gets queued data. Closing immediately would
+     * send a reset if unread bytes are pending, and the peer would lose the last response.
      */
     private void close(@Nullable IOException cause) {
         lock.lock();
@@ -459,7 +462,10 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
         }
     }
 
-    /** Ends the connection together with its loop: the peer of an accepted one gets what the socket takes at once. */
+    /**
+     * Ends the connection together with its loop: the peer of an accepted one gets the data that the socket accepts
+     * immediately.
+     */
     @Override
     public void endWithLoop() {
         if (opener && ending == Ending.OPEN) {

@@ -4,7 +4,7 @@ import java.io.IOException;
 import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.TransportProvider;
 
-/** Plain TCP, for the scheme {@code iscsi}. */
+/** Provides plain TCP, for the scheme {@code iscsi}. */
 public final class TcpTransportProvider implements TransportProvider {
     /** Called by {@link java.util.ServiceLoader}. */
     public TcpTransportProvider() {}

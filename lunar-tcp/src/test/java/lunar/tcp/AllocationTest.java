@@ -25,16 +25,16 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Counts what the threads of two loops allocate while PDUs go to and fro between them. */
+/** Counts the allocations of the threads of two loops while PDUs are exchanged. */
 class AllocationTest {
     private static final int MAX_RUNS = 10;
     private static final int DEPTH = 16;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** What a run may cost whatever its length: arrays that grow, a garbage collection that drops views. */
+    /** Allocation allowance of a run of any length: arrays that grow, a garbage collection that drops views. */
     private static final long CONSTANT_BYTES = 16 * 1024;
 
-    /** One end: answers each PDU by another, from memory and into memory of its own. */
+    /** Answers each PDU by another one, from and into its own memory. */
     private static final class End implements PduReceiver {
         final Transport transport;
         final CountDownLatch closed = new CountDownLatch(1);

@@ -19,14 +19,14 @@ class ChunksTest {
 
     private final Chunks chunks = new Chunks(() -> DIRECT_BYTES);
 
-    /** Who has each. */
+    /** Holder of each chunk. */
     private final Map<Chunks.Chunk, Chunks.Holder> holders = new HashMap<>();
-    /** Who were told to end; they take their time. */
+    /** Holders that were told to end and have not ended yet. */
     private final List<String> ended = new ArrayList<>();
 
     private Chunks.Holder holder(String name) { return new Chunks.Holder(_ -> ended.add(name)); }
 
-    /** A chunk for somebody who has no other. */
+    /** Takes a chunk for a holder without another one. */
     private Chunks.Chunk take() {
         return take(holder("?"));
     }
@@ -57,14 +57,14 @@ class ChunksTest {
     }
 
     @Test
-    void shouldAllocateNothingAnewThatWasAllocatedOnce() {
+    void shouldNotAllocateAllocatedChunksAgain() {
         List<Chunks.Chunk> taken = take(MOST);
         taken.forEach(this::give);
         assertThat(take(MOST)).containsExactlyInAnyOrderElementsOf(taken);
     }
 
     @Test
-    void shouldLeaveTheLessToEachTheMoreAreInUse() {
+    void shouldShrinkSharesWithMoreUsers() {
         assertThat(chunks.isCrowdedBy(MOST / 16)).isFalse();
         assertThat(chunks.isCrowdedBy(MOST / 16 + 1)).isTrue();
         List<Chunks.Chunk> _ = take(MOST / 2);
@@ -76,7 +76,7 @@ class ChunksTest {
     }
 
     @Test
-    void shouldNeverBeFilledByConnectionsThatHeedTheirShare() {
+    void shouldNeverBeExhaustedByConnectionsWithinTheirShare() {
         int[] held = new int[1000];
         int before;
         do {
@@ -95,7 +95,7 @@ class ChunksTest {
     }
 
     @Test
-    void shouldEndWhoHoldsMostOnceOnlyTheReserveIsLeft() {
+    void shouldEndTheLargestHolderWhenOnlyTheReserveIsLeft() {
         var less = holder("less");
         var more = holder("more");
         take(less, USABLE / 2);
@@ -111,7 +111,7 @@ class ChunksTest {
     }
 
     @Test
-    void shouldRefuseTheReserveToWhoHoldsMost() {
+    void shouldDenyTheReserveToTheLargestHolder() {
         var greedy = holder("greedy");
         take(greedy, USABLE);
         assertThatExceptionOfType(OutputMemoryException.class).isThrownBy(() -> take(greedy));
@@ -120,7 +120,7 @@ class ChunksTest {
     }
 
     @Test
-    void shouldEndTheOldestOfThoseThatHoldAsMuch() {
+    void shouldEndTheOldestOfEqualHolders() {
         var returned = holder("returned");
         var held = holder("held");
         Chunks.Chunk first = take(returned);

@@ -17,9 +17,9 @@ import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.Transport.Release;
 import org.jspecify.annotations.Nullable;
 
-/** One end of a connection in a test: notes what it is told, and does what the test wants at each PDU. */
+/** Endpoint of a connection in a test: records its callbacks, and runs an action of the test for each PDU. */
 class Endpoint implements PduReceiver {
-    /** What to do with a PDU. */
+    /** Action for a PDU. */
     @FunctionalInterface
     interface OnPdu {
         void received(Endpoint self, Bhs bhs, MemorySegment data) throws ProtocolException;

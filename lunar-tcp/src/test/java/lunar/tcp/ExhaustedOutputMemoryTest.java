@@ -9,7 +9,7 @@ import lunar.iscsi.pdu.Bhs;
 import lunar.iscsi.spi.Transport.Release;
 import org.junit.jupiter.api.Test;
 
-/** Peers that take nothing have used up the memory for output: it harms them and no other connection. */
+/** Tests that peers that do not read and have exhausted the memory for output affect no other connection. */
 class ExhaustedOutputMemoryTest {
     /** A quarter of this is 256 chunks. */
     private static final long DIRECT_BYTES = 64L << 20;
@@ -62,7 +62,7 @@ class ExhaustedOutputMemoryTest {
     }
 
     @Test
-    void shouldEndTheConnectionThatHoldsMostAndNoOther() throws Exception {
+    void shouldEndOnlyTheConnectionThatHoldsMost() throws Exception {
         try (var network = network(); Socket _ = network.rawPeer()) {
             Endpoint most = accepted(network);
             try (Socket _ = network.rawPeer()) {
@@ -77,7 +77,7 @@ class ExhaustedOutputMemoryTest {
     }
 
     @Test
-    void shouldEndOfThoseThatHoldMostTheOneThatHasHeldItLongest() throws Exception {
+    void shouldEndTheOldestAmongTheLargestHolders() throws Exception {
         try (var network = network(); Socket _ = network.rawPeer()) {
             Endpoint first = accepted(network);
             try (Socket _ = network.rawPeer()) {

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A loop whose one channel is a pipe: a byte is an answer for the guest of that number. */
+/** Tests a loop whose only channel is a pipe: a byte is a response to the borrower of that number. */
 @Timeout(60)
 @ParameterizedClass
 @MethodSource("pollings")
@@ -122,7 +122,7 @@ class LendingTest {
     }
 
     @Test
-    void shouldLetOneWhoWaitsHandleWhatComes() throws Exception {
+    void shouldLetAWaitingThreadHandleEvents() throws Exception {
         becomeGuest();
         assertThat(loop.inLoop()).isFalse();
     }
@@ -154,7 +154,7 @@ class LendingTest {
     }
 
     @Test
-    void shouldHandleWhatComesWhileNobodyLeads() throws Exception {
+    void shouldHandleEventsWithoutALeadingGuest() throws Exception {
         becomeGuest();
         int number = asked.incrementAndGet(1);
         assertThat(pipe.sink().write(ByteBuffer.wrap(new byte[]{1}))).isOne();

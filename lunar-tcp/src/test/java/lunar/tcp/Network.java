@@ -14,7 +14,7 @@ import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider.Listener;
 
-/** Loops with one listener on loopback, and connections to it. */
+/** Loops with one listener on the loopback interface, and connections to it. */
 final class Network implements AutoCloseable {
     static final Framing LONG = new Framing(false, false, 1 << 20, 0);
 

@@ -59,7 +59,7 @@ class OutputQueueTest {
     }
 
     @Test
-    void shouldWriteTheStreamHoweverItIsTaken() throws IOException {
+    void shouldWriteTheStreamInAnySegmentation() throws IOException {
         for (int round = 0; round < 60; round++) {
             long seed = Seed.next();
             var random = new Random(seed);
@@ -129,7 +129,7 @@ class OutputQueueTest {
     }
 
     @Test
-    void shouldTellWhatASourceHasNot() {
+    void shouldReportMissingCapabilitiesOfASource() {
         var queue = new OutputQueue(new Chunks(), _ -> {});
         queue.add(Endpoint.header(1, 8), (_, _, _) -> {
             throw new IOException("gone");
@@ -144,7 +144,7 @@ class OutputQueueTest {
     }
 
     @Test
-    void shouldQueueNothingOfDataThatAreGone() throws IOException {
+    void shouldNotQueueReleasedData() throws IOException {
         for (int length : new int[]{100, 10_000}) {
             var queue = new OutputQueue(new Chunks(), _ -> {});
             queue.framing(new Framing(true, true, 0, 0));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A loop over a selector. */
+/** Tests a loop over a selector. */
 class SelectorLoopTest {
     private EventSourceLoop loop;
 
@@ -62,7 +62,7 @@ class SelectorLoopTest {
 
     @Test
     void shouldWakeUpForASingleTaskEachTime() throws Exception {
-        for (int i = 0; i < 2000; i++) { // a lost wake-up would leave it asleep for ever
+        for (int i = 0; i < 2000; i++) { // a lost wake-up would leave it asleep forever
             var ran = new CountDownLatch(1);
             loop.execute(ran::countDown);
             Endpoint.await(ran, "task " + i);
@@ -118,7 +118,7 @@ class SelectorLoopTest {
     }
 
     @Test
-    void shouldTakeTasksOfOthersWhileTimersAndTasksCallForMore() throws Exception {
+    void shouldRunTasksOfOthersWhileTimersAndTasksAddMore() throws Exception {
         var enough = new AtomicBoolean();
         var repeating = new Runnable() {
             @Override
@@ -151,7 +151,7 @@ class SelectorLoopTest {
     }
 
     @Test
-    void shouldRunOrRefuseEveryTaskAroundItsEnd() throws Exception {
+    void shouldRunOrRejectEveryTaskAroundItsEnd() throws Exception {
         var ran = new AtomicInteger();
         var taken = new AtomicInteger();
         var refused = new AtomicBoolean();

@@ -56,7 +56,7 @@ class TcpClosingTest {
     }
 
     @Test
-    void shouldReleaseOnceThoughThePeerResetsOrWeCloseAmidSending() throws Exception {
+    void shouldReleaseOnceDespiteResetOrCloseWhileSending() throws Exception {
         long seed = Seed.next();
         var random = new Random(seed);
         int senders = 3;
@@ -107,7 +107,7 @@ class TcpClosingTest {
     }
 
     @Test
-    void shouldTellTheCauseOfAReset() throws Exception {
+    void shouldReportTheCauseOfAReset() throws Exception {
         try (var network = new Network(1, Network.LONG, Endpoint::new)) {
             Socket peer = network.rawPeer();
             Endpoint end = network.accepted();
@@ -178,7 +178,7 @@ class TcpClosingTest {
     }
 
     @Test
-    void shouldTellAnOrderlyEndFromOneAmidAPdu() throws Exception {
+    void shouldDistinguishAnOrderlyEndFromOneInsideAPdu() throws Exception {
         try (var network = new Network(1, Network.LONG, Endpoint::new)) {
             byte[] header = Endpoint.header(1, 100).toArray(ValueLayout.JAVA_BYTE);
             for (int length : new int[]{20, 48}) { // amid the header, amid the data
@@ -317,7 +317,7 @@ class TcpClosingTest {
     }
 
     @Test
-    void shouldHearOfAnEndFoundWhileSendingOnlyAfterwards() throws Exception {
+    void shouldReportAnEndDetectedWhileSendingOnlyAfterwards() throws Exception {
         var gone = new CountDownLatch(1);
         try (var network = new Network(1, Network.LONG,
                 transport -> new Endpoint(transport, (self, _, _) -> {
@@ -343,7 +343,7 @@ class TcpClosingTest {
     }
 
     @Test
-    void shouldBeQuietAndReleaseAfterTheEnd() throws Exception {
+    void shouldDeliverNothingAndReleaseAfterTheEnd() throws Exception {
         var released = new AtomicInteger();
         Endpoint client;
         try (var network = echoing()) {
@@ -363,7 +363,7 @@ class TcpClosingTest {
     }
 
     @Test
-    void shouldCloseConnectionsThatItsMakerCloses() throws Exception {
+    void shouldCloseConnectionsClosedByTheirCreator() throws Exception {
         try (var network = new Network(1, Network.LONG, transport -> {
             var end = new Endpoint(transport);
             end.send(9);

@@ -35,7 +35,7 @@ class TcpLoopsTest {
     }
 
     @Test
-    void shouldRefuseToConnectWhereNobodyListens() throws Exception {
+    void shouldFailToConnectIfNothingListens() throws Exception {
         InetSocketAddress nobody;
         try (var free = new ServerSocket(0, 1, Endpoint.ANY_PORT.getAddress())) {
             nobody = (InetSocketAddress) free.getLocalSocketAddress();
@@ -54,7 +54,7 @@ class TcpLoopsTest {
 
     @Test
     void shouldGiveUpConnectingAfterTheTimeout() throws Exception {
-        // A full accept queue: the kernel does not answer those who come then.
+        // A full accept queue: the kernel does not answer further connections.
         try (var full = new ServerSocket(0, 1, Endpoint.ANY_PORT.getAddress());
                 var network = echoing()) {
             var portal = (InetSocketAddress) full.getLocalSocketAddress();
@@ -104,7 +104,7 @@ class TcpLoopsTest {
     }
 
     @Test
-    void shouldGoOnAcceptingAfterAConnectionThatHasNoReceiver() throws Exception {
+    void shouldContinueAcceptingAfterAConnectionThatHasNoReceiver() throws Exception {
         var calls = new AtomicInteger();
         try (var network = new Network(1, Network.LONG, transport -> {
             if (calls.incrementAndGet() == 1) {
@@ -135,12 +135,12 @@ class TcpLoopsTest {
                 network.loops.listen(listener.local(), Endpoint::new).close();
             }
             network.listener.close();
-            client.ping(2); // those there are go on
+            client.ping(2); // those there are continue
         }
     }
 
     @Test
-    void shouldRefuseAPortInUse() throws Exception {
+    void shouldRejectAPortInUse() throws Exception {
         try (var network = echoing()) {
             assertThatExceptionOfType(IOException.class)
                     .isThrownBy(() -> network.loops.listen(network.portal(), Endpoint::new));
@@ -189,7 +189,7 @@ class TcpLoopsTest {
     }
 
     @Test
-    void shouldRefuseToBlockItsOwnLoop() throws Exception {
+    void shouldRejectToBlockItsOwnLoop() throws Exception {
         try (var network = echoing()) {
             Endpoint client = network.connect();
             var outcome = new CompletableFuture<String>();

@@ -80,7 +80,7 @@ class TcpTransportTest {
     }
 
     @Test
-    void shouldCarryPdusOfSeveralThreadsCompleteAndInOrder() throws Exception {
+    void shouldSendPdusOfSeveralThreadsCompletelyAndInOrder() throws Exception {
         long seed = Seed.next();
         try (var network = new Network(2, DIGESTS, transport -> new Comparing(transport, seed))) {
             Endpoint client = network.connect(DIGESTS, Endpoint::new);
@@ -145,7 +145,7 @@ class TcpTransportTest {
                 stuck.transport.flush();
             }
             assertThat(stuck.transport.queuedBytes()).isPositive();
-            // Small answers share chunks, however often they are flushed in vain.
+            // Small answers share chunks, however often they are flushed without result.
             for (int i = 0; i < 2000; i++) {
                 stuck.send(count + i);
                 stuck.transport.flush();
@@ -175,7 +175,7 @@ class TcpTransportTest {
         }
     }
 
-    /** What the selector waits for, asked on the loop's own thread. */
+    /** Returns the interest set of the selector, queried on the loop's own thread. */
     private static int interestOf(Endpoint end) throws Exception {
         var ops = new CompletableFuture<Integer>();
         var loop = (EventSourceLoop) end.transport.loop();
@@ -208,7 +208,7 @@ class TcpTransportTest {
     }
 
     @Test
-    void shouldStopReadingFromInsideReceivedAndGoOnLater() throws Exception {
+    void shouldStopReadingFromInsideReceivedAndContinueLater() throws Exception {
         int count = 1000;
         MemorySegment data = Arena.ofAuto().allocate(64 * 1024);
         var paused = new CountDownLatch(1);
@@ -239,7 +239,7 @@ class TcpTransportTest {
     }
 
     @Test
-    void shouldHoldBackWhatOneReadBroughtUntilItReadsAgain() throws Exception {
+    void shouldHoldReceivedPdusUntilReadingResumes() throws Exception {
         try (var network = new Network(2, Network.LONG,
                 transport -> new Endpoint(transport, (self, _, _) -> {
                     self.transport.reading(false);
@@ -287,7 +287,7 @@ class TcpTransportTest {
     }
 
     @Test
-    void shouldSendNothingOfAPduWhoseDataAreNotToBeHad() throws Exception {
+    void shouldNotSendAPduWhoseDataCannotBeRead() throws Exception {
         try (var network = new Network(1, DIGESTS,
                 transport -> new Endpoint(transport, Endpoint::echo))) {
             Endpoint client = network.connect(DIGESTS, Endpoint::new);

@@ -35,8 +35,8 @@ import lunar.block.WriteProtectedException;
 import org.junit.jupiter.api.Test;
 
 /**
- * Contract of every {@link BlockDevice}, whatever stands behind it. A subclass makes the device; the device's
- * capabilities decide which tests run, and lacking ones must be refused.
+ * Contract tests of {@link BlockDevice}. A subclass creates the device; its capabilities select the tests, and missing
+ * ones must be rejected.
  */
 public abstract class BlockDeviceContract extends ExtentContract {
     private static final int DEPTH = 64;
@@ -45,20 +45,20 @@ public abstract class BlockDeviceContract extends ExtentContract {
     protected BlockDeviceContract() {}
 
     /**
-     * Closes the device as a crash would, if that can be had, and opens the same storage again, so that what a
-     * flush promised can be seen. Empty where nothing survives a close.
+     * Closes the device as in a crash, if possible, and reopens the storage to check flushed data. Empty if nothing
+     * survives a close.
      */
     protected Optional<BlockDevice> reopen(BlockDevice device) throws Exception {
         return Optional.empty();
     }
 
-    /** A device that refuses changes; empty where the kind has none. */
+    /** A device that refuses changes; empty if the kind has none. */
     protected Optional<BlockDevice> createReadOnly(long blockCount) throws Exception {
         return Optional.empty();
     }
 
     @Test
-    void shouldAgreeWithAModelUnderRandomOperations() throws Exception {
+    void shouldMatchModelUnderRandomOperations() throws Exception {
         BlockDevice device = open(1024);
         var model = DeviceModel.readFrom(device, 1024);
         for (int step = 0; step < 400; step++) {
@@ -70,7 +70,7 @@ public abstract class BlockDeviceContract extends ExtentContract {
     }
 
     @Test
-    void shouldTakeHeapAndNativeBuffersOfAnyAlignment() throws Exception {
+    void shouldAcceptHeapAndNativeBuffersOfAnyAlignment() throws Exception {
         BlockDevice device = open(64);
         int bytes = 4 * device.blockSize();
         MemorySegment odd = MemorySegment.ofArray(new byte[bytes + 1]).asSlice(1);
@@ -111,7 +111,7 @@ public abstract class BlockDeviceContract extends ExtentContract {
     }
 
     @Test
-    void shouldRefuseRangesThatAreNotOnTheDevice() throws Exception {
+    void shouldRejectRangesThatAreNotOnTheDevice() throws Exception {
         BlockDevice device = open(64);
         long end = device.blockCount();
         for (long lba : new long[]{-1, end, end - 1, Long.MAX_VALUE, Long.MIN_VALUE}) {
@@ -126,7 +126,7 @@ public abstract class BlockDeviceContract extends ExtentContract {
     }
 
     @Test
-    void shouldRefuseBuffersOfTheWrongSizeOrKind() throws Exception {
+    void shouldRejectBuffersOfTheWrongSizeOrKind() throws Exception {
         BlockDevice device = open(64);
         requireFailure(device, () -> new BlockRequest().asRead(0, 2, blocks(device, 1)),
                 InvalidRequestException.class);
@@ -139,10 +139,10 @@ public abstract class BlockDeviceContract extends ExtentContract {
     }
 
     @Test
-    void shouldRefuseRequestsOverTheLimit() throws Exception {
+    void shouldRejectRequestsOverTheLimit() throws Exception {
         BlockDevice small = open(64);
         long tooMany = small.limits().maxTransferBlocks() + 1L;
-        assumeTrue(tooMany * small.blockSize() <= 64 << 20, "the limit is out of reach here");
+        assumeTrue(tooMany * small.blockSize() <= 64 << 20, "the limit cannot be reached here");
         BlockDevice device = open(tooMany);
         MemorySegment buffer = blocks(device, tooMany);
         requireFailure(device, () -> new BlockRequest().asRead(0, tooMany, buffer),
@@ -170,7 +170,7 @@ public abstract class BlockDeviceContract extends ExtentContract {
     }
 
     @Test
-    void shouldRefuseWhatItHasNoCapabilityFor() throws Exception {
+    void shouldRejectWhatItHasNoCapabilityFor() throws Exception {
         BlockDevice device = open(64);
         if (!device.supports(Capability.UNMAP)) {
             requireFailure(device, () -> new BlockRequest().asUnmap(0, 1),
@@ -192,9 +192,9 @@ public abstract class BlockDeviceContract extends ExtentContract {
     }
 
     @Test
-    void shouldRefuseChangesWhenReadOnly() throws Exception {
+    void shouldRejectChangesWhenReadOnly() throws Exception {
         Optional<BlockDevice> made = createReadOnly(64);
-        assumeTrue(made.isPresent(), "this kind has no read-only device");
+        assumeTrue(made.isPresent(), "this type has no read-only device");
         BlockDevice device = made.orElseThrow();
         opened.add(device);
         assertThat(device.readOnly()).isTrue();
@@ -243,7 +243,7 @@ public abstract class BlockDeviceContract extends ExtentContract {
         }
     }
 
-    /** The hint may be followed in part; nothing older than what was written last may come back. */
+    /** The hint may be followed partially; data older than the last write must not reappear. */
     @Test
     void shouldReadWhatWasThereOrZeroesAfterAnUnmap() throws Exception {
         BlockDevice device = open(256);
@@ -366,7 +366,7 @@ public abstract class BlockDeviceContract extends ExtentContract {
     }
 
     @Test
-    void shouldBeGoneAfterCloseHoweverOften() throws Exception {
+    void shouldFailAfterRepeatedClose() throws Exception {
         BlockDevice device = open(64);
         device.close();
         device.close();

@@ -9,8 +9,8 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
 /**
- * Collects what a logger is given, in place of the console, until it is closed. {@link System.Logger} ends in
- * java.util.logging where no other backend is on the path. Thread-safe.
+ * Captures the records of a logger instead of printing them, until closed. {@link System.Logger} uses java.util.logging
+ * if no other backend is on the path. Thread-safe.
  */
 public final class CapturedLog implements AutoCloseable {
     private final Logger logger;

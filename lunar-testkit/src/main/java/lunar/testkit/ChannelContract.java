@@ -30,7 +30,7 @@ import lunar.block.channel.BlockChannel;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Contract of {@link BlockChannel} and {@link AsynchronousBlockChannel}, whatever device is under them. */
+/** Contract tests of {@link BlockChannel} and {@link AsynchronousBlockChannel} on any device. */
 public abstract class ChannelContract extends DeviceFixture {
     private static final int BLOCKS = 300;
 
@@ -38,7 +38,7 @@ public abstract class ChannelContract extends DeviceFixture {
     protected ChannelContract() {}
 
     @Test
-    void shouldAgreeWithAnArrayUnderRandomTransfersAtAnyByte() throws Exception {
+    void shouldMatchArrayUnderRandomTransfersAtAnyByte() throws Exception {
         BlockDevice device = open(BLOCKS);
         int size = BLOCKS * device.blockSize();
         try (var channel = BlockChannel.open(device)) {
@@ -172,7 +172,7 @@ public abstract class ChannelContract extends DeviceFixture {
     }
 
     @Test
-    void shouldAgreeWithAnArrayUnderQueuedTransfersAtAnyByte() throws Exception {
+    void shouldMatchArrayUnderQueuedTransfersAtAnyByte() throws Exception {
         BlockDevice device = open(BLOCKS);
         int size = BLOCKS * device.blockSize();
         try (var channel = BlockChannel.open(device); var queued = channel.asynchronous()) {
@@ -233,7 +233,7 @@ public abstract class ChannelContract extends DeviceFixture {
     }
 
     @Test
-    void shouldRefuseToTruncate() throws Exception {
+    void shouldRejectToTruncate() throws Exception {
         BlockDevice device = open(16);
         long size = device.sizeBytes();
         try (var channel = BlockChannel.open(device); var queued = channel.asynchronous()) {

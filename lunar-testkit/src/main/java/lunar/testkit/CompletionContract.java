@@ -24,37 +24,37 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Contract of completions ({@link BlockRequest.Completion}): they run where nothing may block, may submit, and do no
- * harm to others if they throw.
+ * Contract tests of completions ({@link BlockRequest.Completion}): they run where nothing may block, may submit
+ * requests, and do not affect others if they throw.
  */
 abstract class CompletionContract extends DeviceFixture {
     private static final int THROWING = 8;
     private static final int DEPTH = 64;
 
     /**
-     * Like {@link #create}, but over a device that ends requests on one thread of its own; empty for a device that
-     * stands on no other.
+     * Like {@link #create}, but over a device that completes requests on a single thread; empty for a device that is
+     * not layered on another one.
      */
     protected Optional<Stacked> createOverOneThread(long blockCount) throws Exception {
         return Optional.empty();
     }
 
     /**
-     * A device over others that end requests on one thread each.
+     * A device over others that complete requests on one thread each.
      *
-     * @param device closes what it stands on
+     * @param device closes the devices below
      */
     public record Stacked(BlockDevice device, List<OneThreadDevice> below) {}
 
     @Test
-    void shouldTakeRequestsFromWithinCompletions() throws Exception {
+    void shouldAcceptRequestsFromWithinCompletions() throws Exception {
         submitEachFromTheCompletionBefore(open(64));
     }
 
     @Test
     void shouldNotBlockWhereTheDeviceBelowEndsRequests() throws Exception {
         Optional<Stacked> stacked = createOverOneThread(64);
-        assumeTrue(stacked.isPresent(), "this device stands on no other");
+        assumeTrue(stacked.isPresent(), "this device is not layered on another one");
         opened.add(stacked.orElseThrow().device());
         submitEachFromTheCompletionBefore(stacked.orElseThrow().device());
         for (OneThreadDevice below : stacked.orElseThrow().below()) {
@@ -62,7 +62,7 @@ abstract class CompletionContract extends DeviceFixture {
         }
     }
 
-    /** Expected end of a request; null where it must succeed. */
+    /** Expected end of a request; null if it must succeed. */
     private record Expected(BlockRequest request,
             @Nullable Class<? extends StorageException> end) {}
 

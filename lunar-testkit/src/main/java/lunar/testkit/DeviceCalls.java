@@ -24,7 +24,7 @@ import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.StorageException;
 
-/** How the contract calls a device: in both forms, by many threads, at depth. */
+/** Calls of a device by the contract: executed and submitted, by many threads, at depth. */
 final class DeviceCalls {
     static final long DEADLINE_SECONDS = 120;
 

@@ -11,7 +11,7 @@ import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 import org.junit.jupiter.api.AfterEach;
 
-/** The devices of a test, and its random numbers. */
+/** Base class with the devices and random numbers of a test. */
 abstract class DeviceFixture {
     final long seed = Seed.next();
     final Random random = new Random(seed);

@@ -12,7 +12,7 @@ import lunar.block.BlockRequest.Operation;
 import lunar.block.Capability;
 import lunar.block.StorageException;
 
-/** A device and the bytes that should be in its first blocks. Random operations are applied to both. */
+/** A device and a model of its first blocks. Random operations are applied to both. */
 public final class DeviceModel {
     private final BlockDevice device;
     private final MemorySegment expected;
@@ -93,7 +93,9 @@ public final class DeviceModel {
         return operation + " lba=" + lba + " blocks=" + count;
     }
 
-    /** Writes a few blocks, or unmaps many where the device can, so that holes come and go; and says what it did. */
+    /**
+     * Writes a few blocks, or unmaps many if supported, so that holes are created and filled; returns a description.
+     */
     public String applySparse(Random random, int step) throws StorageException {
         int blockCount = (int) (expected.byteSize() / blockSize);
         int lba = random.nextInt(blockCount);
@@ -110,7 +112,7 @@ public final class DeviceModel {
         return (unmap ? "UNMAP" : "WRITE") + " lba=" + lba + " blocks=" + count;
     }
 
-    /** Where an unmap may leave blocks as they are, the device says which; the model takes these over. */
+    /** Applies an unmap to the model; if it may leave blocks unchanged, adopts those that the device has kept. */
     private void unmap(long lba, int count, MemorySegment there) throws StorageException {
         device.unmap(lba, count);
         if (device.supports(Capability.UNMAP_ZEROES)) {

@@ -12,13 +12,15 @@ import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
 import org.junit.jupiter.api.Test;
 
-/** Contract of {@link BlockDevice#extent}: it reports nothing wrong in the absence of writes, and all of the device. */
+/**
+ * Contract of {@link BlockDevice#extent}: extents are correct without concurrent writes, and cover the whole device.
+ */
 abstract class ExtentContract extends CompletionContract {
     /** Large enough for holes where they are coarse. */
     private static final int BLOCK_COUNT = 4096;
 
     @Test
-    void shouldTellExtentsThatBeginAtTheBlockAskedForAndStayOnTheDevice() throws Exception {
+    void shouldReportExtentsThatBeginAtTheBlockRequestedAndStayOnTheDevice() throws Exception {
         BlockDevice device = open(BLOCK_COUNT);
         device.write(random.nextInt(BLOCK_COUNT), randomBlocks(device, 1));
         for (int i = 0; i < 40; i++) {
@@ -31,7 +33,7 @@ abstract class ExtentContract extends CompletionContract {
     }
 
     @Test
-    void shouldRefuseToTellOfBlocksThatAreNotOnTheDevice() throws Exception {
+    void shouldRejectToReportBlocksThatAreNotOnTheDevice() throws Exception {
         BlockDevice device = open(64);
         long end = device.blockCount();
         for (long lba : new long[]{-1, end, end + 1, Long.MAX_VALUE, Long.MIN_VALUE}) {

@@ -13,15 +13,14 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
 
 /**
- * Finds ports of the loopback interface for servers that are given a number, or that start again on the same one. The
- * ports are below those that Linux gives to clients and to port 0: one of those could belong to any connection of the
- * machine while the server is down.
+ * Finds free loopback ports for servers that need a fixed number, or that restart on the same port. The ports are below
+ * Linux's ephemeral range, from which any connection of the machine could take a port while the server is down.
  */
 public final class FreePorts {
     private static final int LOWEST = 16_384;
     private static final int TRIES = 200;
     private static final Path EPHEMERAL = Path.of("/proc/sys/net/ipv4/ip_local_port_range");
-    /** Where the system does not say what it gives away (RFC 6335 section 6). */
+    /** Default start of the ephemeral range (RFC 6335 section 6), if the system does not report it. */
     private static final int FIRST_DYNAMIC = 49_152;
 
     private FreePorts() {}

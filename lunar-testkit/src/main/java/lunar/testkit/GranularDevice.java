@@ -12,14 +12,14 @@ import lunar.block.spi.RequestCompletion;
 import lunar.block.spi.RequestValidation;
 
 /**
- * A device that unmaps whole granules only and leaves the rest of a range as it is, as SCSI disks may. It has
- * {@link Capability#UNMAP} without {@link Capability#UNMAP_ZEROES}. For one thread, as it has none.
+ * A device that unmaps only whole granules and leaves the rest of a range unchanged, as SCSI disks may. It has
+ * {@link Capability#UNMAP} without {@link Capability#UNMAP_ZEROES}. Not thread-safe; has no threads.
  */
 public final class GranularDevice extends ForwardingDevice {
     private final int granuleBlocks;
     private final Set<Capability> capabilities;
 
-    /** @param below what holds the blocks, with {@link Capability#UNMAP_ZEROES} */
+    /** @param below device with the blocks, with {@link Capability#UNMAP_ZEROES} */
     public GranularDevice(BlockDevice below, int granuleBlocks) {
         super(below);
         this.granuleBlocks = granuleBlocks;

@@ -14,8 +14,8 @@ import lunar.block.spi.RequestCompletion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends all submitted requests on one thread, as the event loop of an {@code iscsi:} device does. That thread must not
- * wait for a request, which only it could end: one that is executed on it fails, and is remembered.
+ * Completes all submitted requests on one thread, like the event loop of an {@code iscsi:} device. That thread must not
+ * wait for a request that only it could complete: a request executed on it fails and is recorded.
  */
 public final class OneThreadDevice extends ForwardingDevice {
     private final LinkedBlockingQueue<BlockRequest> waiting = new LinkedBlockingQueue<>();

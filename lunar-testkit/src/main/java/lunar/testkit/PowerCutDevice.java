@@ -21,9 +21,9 @@ import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A disk with a volatile cache that loses power in the middle of some request. Data written and not flushed may be on
- * the medium then or not, each block by itself and in any order: an old content, a new one, or one in between.
- * Submitted requests end on a thread of the device, in random order.
+ * A disk with a volatile cache that loses power in the middle of a request. Unflushed writes may then be on the medium
+ * or not, independently per block and in any order. Submitted requests complete on a thread of the device, in random
+ * order.
  *
  * <p>The same seed gives the same outcome for the same requests that are executed one after the other.
  */
@@ -37,7 +37,7 @@ public final class PowerCutDevice implements BlockDevice {
     private final List<BlockRequest> queue = new ArrayList<>();
     private final Random random;
     private final boolean lies;
-    /** Ends what was submitted; null while there is nothing, so that a device that is never closed is garbage. */
+    /** Completes submitted requests; null while there are none, so that an unclosed device can be garbage collected. */
     private @Nullable Thread worker;
     private long requestsLeft;
     private boolean isCut;
@@ -57,9 +57,9 @@ public final class PowerCutDevice implements BlockDevice {
 
     /**
      * Returns the medium after a power cut, which happens now if it has not yet, as a device that will lose power
-     * again. This one fails from now on.
+     * again. This device fails from now on.
      *
-     * @param requests that the new device will do, until the one in the middle of which the power is cut
+     * @param requests number of requests that the new device executes; power is cut during the last one
      */
     public synchronized PowerCutDevice afterCut(long requests) {
         isCut = true;

@@ -23,8 +23,8 @@ import lunar.iscsi.pdu.SnackRequest;
 import lunar.iscsi.pdu.TargetPdu;
 
 /**
- * Connection of a {@link ScriptedTarget}, seen from the target's end: blocking, PDU by PDU. Status numbers and digests
- * are the script's to keep right or wrong; {@link #statSn} and {@link #maxCmdSn} help with that.
+ * Target end of a connection of a {@link ScriptedTarget}: blocking, PDU by PDU. The script controls status numbers and
+ * digests, valid or not; {@link #statSn} and {@link #maxCmdSn} help with that.
  */
 public final class ScriptedPeer {
     private static final int WORD = 4;
@@ -94,12 +94,10 @@ public final class ScriptedPeer {
         return expCmdSn + window - 1;
     }
 
-    /** Sets how many commands may come at once. */
-    public void window(int commands) {
-        window = commands;
-    }
+    /** Sets the command window. */
+    public void window(int commands) { window = commands; }
 
-    /** Sets what digests there are from now on. */
+    /** Sets the digests in use from now on. */
     public void digests(boolean header, boolean dataToo) {
         headerDigest = header;
         dataDigest = dataToo;
@@ -136,7 +134,7 @@ public final class ScriptedPeer {
     public <P extends InitiatorPdu> P receive(Class<P> kind) throws IOException {
         InitiatorPdu pdu = receive();
         if (!kind.isInstance(pdu)) {
-            throw new AssertionError("expected " + kind.getSimpleName() + ", came " + pdu);
+            throw new AssertionError("expected " + kind.getSimpleName() + ", received " + pdu);
         }
         return kind.cast(pdu);
     }
@@ -144,7 +142,7 @@ public final class ScriptedPeer {
     /** Data segment of the PDU received last. */
     public byte[] data() { return data.clone(); }
 
-    /** Waits until the initiator closes its side; what comes until then is thrown away. */
+    /** Waits until the initiator closes its side; discards data until then. */
     public void awaitEnd() throws IOException {
         byte[] waste = new byte[4096];
         while (in.read(waste) >= 0) {
@@ -175,7 +173,7 @@ public final class ScriptedPeer {
         sendBytes(HexFormat.of().parseHex(hex.replaceAll("\\s", "")));
     }
 
-    /** A PDU as it goes onto the wire, with padding and the digests there are. */
+    /** Returns a PDU as sent on the wire, with padding and the current digests. */
     public byte[] encode(Pdu pdu, byte[] dataSegment) {
         int padding = -dataSegment.length & (WORD - 1);
         int headerLength = Bhs.LENGTH + (headerDigest ? WORD : 0);
@@ -213,8 +211,8 @@ public final class ScriptedPeer {
     // --- login ---
 
     /**
-     * Lets the initiator in. What it offers is answered with small bursts, no digests and no unsolicited Data-Out, but
-     * for these keys; the digests among them hold from then on.
+     * Accepts the login of the initiator. Negotiates small bursts, no digests and no unsolicited Data-Out, unless
+     * overridden by these keys; negotiated digests apply from then on.
      *
      * @param overrides key=value
      */

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * A target on the loopback that does what a test tells it, right or wrong. Each connection runs the script on a
- * thread of its own; when the script returns or fails, the connection is closed.
+ * A target on the loopback that behaves as scripted by a test, valid or not. Each connection runs the script on its own
+ * thread; when the script returns or fails, the connection is closed.
  *
  * <pre>{@code
  * try (var target = ScriptedTarget.start(peer -> {
@@ -78,7 +78,7 @@ public final class ScriptedTarget implements AutoCloseable {
         try (socket) {
             script.run(new ScriptedPeer(socket));
         } catch (IOException _) {
-            // The other side has gone, as many scripts want it to.
+            // The peer has closed the connection, as many scripts intend.
         } catch (Throwable e) {
             failures.add(e);
         }

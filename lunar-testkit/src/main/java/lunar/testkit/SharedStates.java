@@ -15,8 +15,8 @@ import lunar.scsi.Bytes;
 import lunar.scsi.target.StateStore;
 
 /**
- * The states of a logical unit that several servers share, in the memory of this process. Each server has a store of
- * its own ({@link #join}); a change is told to the others twice, since a listener must bear that. Thread-safe.
+ * Shared state of a logical unit of several servers, in the memory of this process. Each server has its own store
+ * ({@link #join}); other servers are notified of a change twice, because listeners must tolerate that. Thread-safe.
  */
 public final class SharedStates {
     private static final long FOLLOW_MS = 30_000;
@@ -81,7 +81,7 @@ public final class SharedStates {
         @Override
         public OptionalLong replace(String name, long version, byte[] state) throws IOException {
             if (failing) {
-                throw new IOException("the store is out of reach");
+                throw new IOException("the store is unreachable");
             }
             OptionalLong now = swap(name, version, state);
             if (now.isPresent()) {
@@ -99,7 +99,7 @@ public final class SharedStates {
             try {
                 CompletableFuture.allOf(following).get(FOLLOW_MS, TimeUnit.MILLISECONDS);
             } catch (InterruptedException | ExecutionException | TimeoutException e) {
-                throw new IOException("a server does not follow", e);
+                throw new IOException("a server does not acknowledge the change", e);
             }
         }
 

@@ -20,9 +20,9 @@ import lunar.block.spi.RequestValidation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks in memory, where a submitted request does what it does, and ends, only when the test says so; each at its own
- * time, and in any order. So a test can play through what a device with many requests in flight may do. Executed
- * requests are done at once. For one thread.
+ * A memory device whose submitted requests are executed and completed only on demand of the test, separately and in any
+ * order, so that a test can explore the interleavings of a device with many requests in flight. Executed requests
+ * complete immediately. Not thread-safe.
  */
 public final class SteppedDevice implements BlockDevice {
     /** Bytes of a block. */
@@ -89,7 +89,7 @@ public final class SteppedDevice implements BlockDevice {
         return List.copyOf(pending);
     }
 
-    /** Ends all, also those that come meanwhile, in the order of their arrival. */
+    /** Completes all requests, including those that arrive meanwhile, in order of arrival. */
     public void endAll() {
         while (!pending.isEmpty()) {
             pending.getFirst().end();

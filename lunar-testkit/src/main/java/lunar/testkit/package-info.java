@@ -1,4 +1,4 @@
-/** Tests that run on every implementation of an interface, seeded generators, scripted peers. */
+/** Contract tests for implementations of an interface, seeded generators, scripted peers. */
 @NullMarked
 package lunar.testkit;
 

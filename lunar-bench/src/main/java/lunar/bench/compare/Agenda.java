@@ -16,7 +16,7 @@ import lunar.bench.harness.Pair.Terms;
 import lunar.bench.harness.Work.Operation;
 
 /**
- * Measurements to make: works, each with its pairs.
+ * List of measurements: workloads, each with its pairs.
  *
  * @param entries in the order of the report
  */
@@ -62,7 +62,7 @@ public record Agenda(List<Entry> entries) {
     static final int FEW_SESSIONS = 4;
     static final int MANY_SESSIONS = 64;
 
-    /** Works that {@link Bars} needs, and libiscsi's reads as we drive it, to compare with {@code iscsi-perf}'s. */
+    /** Works that {@link Goals} needs, and libiscsi's reads as we drive it, to compare with {@code iscsi-perf}'s. */
     static final Agenda ALL = new Agenda(List.of(
             new Entry(ALONE, with(ISCSI_PERF)),
             new Entry(READS, and(with(ISCSI_PERF), Pair.of(RAM, LIBISCSI), digests(RAM))),

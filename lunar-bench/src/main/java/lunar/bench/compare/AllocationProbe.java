@@ -11,7 +11,7 @@ import javax.management.remote.JMXConnector;
 import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 
-/** Asks another JVM how much all its threads have allocated, those that have ended too. */
+/** Queries the bytes allocated by all threads of another JVM, including ended ones. */
 final class AllocationProbe implements AutoCloseable {
     /** Option that the probed JVM needs. */
     static final String OPTION = "--add-modules=jdk.management.agent,jdk.management";
@@ -33,7 +33,7 @@ final class AllocationProbe implements AutoCloseable {
                     connector.getMBeanServerConnection(),
                     ManagementFactory.THREAD_MXBEAN_NAME, ThreadMXBean.class);
         } catch (IOException | AttachNotSupportedException e) {
-            throw new BenchException("the server cannot be looked into: " + e.getMessage(), e);
+            throw new BenchException("cannot query the server's JVM: " + e.getMessage(), e);
         }
     }
 

@@ -28,8 +28,8 @@ import java.util.Map;
 import lunar.bench.compare.Agenda.Entry;
 
 /**
- * Two builds of Lunar, each with its own server and its own {@code lunar bench} as client, in one interleaved run: what
- * has become slower from the one to the other. Ends with status 1 where something has.
+ * Compares two builds of Lunar, each with its own server and its own {@code lunar bench} as client, in one interleaved
+ * run. Ends with status 1 if the newer one is slower.
  */
 public final class Compare {
     private static final List<String> LUNS = List.of("memory", "file");

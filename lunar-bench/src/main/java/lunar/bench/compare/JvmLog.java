@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * When a JVM stood still, from its log ({@value #OPTION} and a file).
+ * Pauses of a JVM, from its log ({@value #OPTION} and a file).
  *
  * @param collections pauses for garbage collection, in milliseconds
  * @param safepoints all pauses, with the time until all threads had stopped

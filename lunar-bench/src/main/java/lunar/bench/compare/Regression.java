@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Whether one thing is slower than another, by ratios of which each is of one round. The median of the ratios is known
- * only so well: an interval between two of the sorted ratios, as many from either end, holds the true one with some
- * confidence, whatever their distribution is (sign test). With 5 rounds the interval from the least to the greatest
- * does with 94 %, and no narrower one is taken that does with less. It is slower if all of that interval is below
- * {@value #LIMIT}: by more than a tenth, and by more than the noise.
+ * Decides whether one subject is slower than another, from the ratios of each round. An interval between two of the
+ * sorted ratios, symmetric by rank, contains the true median with a certain confidence, independent of the distribution
+ * (sign test). With 5 rounds the interval from the smallest to the largest has 94 %, and no narrower interval with less
+ * confidence is used. The subject is slower if the whole interval is below {@value #LIMIT}, that is, by more than a
+ * tenth and more than the noise.
  *
- * @param rounds how many ratios
+ * @param rounds number of ratios
  * @param ratios median and range
  * @param low lower end of the interval
  * @param high upper end of it

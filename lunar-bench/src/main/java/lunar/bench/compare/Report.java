@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 import lunar.bench.compare.Agenda.Entry;
-import lunar.bench.compare.Bar.Judged;
+import lunar.bench.compare.Goal.Judged;
 
-/** Puts measurements together: medians and ranges of each pair, then what was to be reached. */
+/** Summarizes measurements: medians and ranges of each pair, then the goals. */
 final class Report {
     private final Results results;
     private final Agenda agenda;
@@ -41,7 +41,7 @@ final class Report {
     }
 
     private List<Judged> judged() {
-        return Stream.concat(Bars.all().stream().flatMap(bar -> bar.judge(measured).stream()),
+        return Stream.concat(Goals.all().stream().flatMap(goal -> goal.judge(measured).stream()),
                 more.stream()).toList();
     }
 
@@ -73,12 +73,12 @@ final class Report {
             text.append("### ").append(entry.work().name()).append("\n\n")
                     .append(format.write(figures(entry))).append('\n');
         }
-        var bars = new TextTable("work", "ratio, or figure", "to reach", "median (range)",
+        var goals = new TextTable("work", "ratio, or figure", "to reach", "median (range)",
                 "verdict");
         for (Judged one : judged()) {
-            bars.row(one.row(), one.what(), one.toReach(), one.measured(), one.verdict());
+            goals.row(one.row(), one.what(), one.toReach(), one.measured(), one.verdict());
         }
-        return text.append("### What was to be reached\n\n").append(format.write(bars)).toString();
+        return text.append("### Goals\n\n").append(format.write(goals)).toString();
     }
 
     private TextTable figures(Entry entry) {

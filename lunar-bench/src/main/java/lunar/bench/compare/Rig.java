@@ -24,14 +24,14 @@ import java.util.Random;
 import lunar.bench.compare.Agenda.Entry;
 
 /**
- * Servers and clients that are there, and the run in which they are measured: in every round each work comes once, in a
- * random order; within it, all its pairs, in a random order too. So what else goes on at the machine meets all alike,
- * and the ratio of two figures of one round is worth more than either.
+ * Runs measurements of servers and clients: every round runs each workload once in random order, and its pairs in
+ * random order. Therefore other load of the machine affects all alike, and ratios within a round are more reliable than
+ * single figures.
  *
- * @param servers by the names that subjects have
- * @param clients by the names that pairs have
- * @param lunBytes how much of each LUN is used
- * @param before what is done before each measurement
+ * @param servers by the names in subjects
+ * @param clients by the names in pairs
+ * @param lunBytes used part of each LUN
+ * @param before action before each measurement
  */
 public record Rig(Map<String, Server> servers, Map<String, Client> clients, long lunBytes,
         Before before,

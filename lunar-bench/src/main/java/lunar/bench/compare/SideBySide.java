@@ -21,12 +21,12 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import lunar.bench.compare.Bar.Judged;
+import lunar.bench.compare.Goal.Judged;
 import lunar.bench.harness.Server.TgtdLun;
 
 /**
- * Lunar's target and tgtd, each with Lunar's initiator and libiscsi, and beside them the model loop, in one interleaved
- * run; then the steady state; and the table of what was to be reached.
+ * Compares Lunar's target and tgtd, each with Lunar's initiator and libiscsi, and the model loop, in one interleaved
+ * run; then measures the steady state, and prints the table of goals.
  */
 public final class SideBySide {
     private static final int COPY_SECONDS = 120;
@@ -81,7 +81,7 @@ public final class SideBySide {
             var rig = new Rig(Map.of(Agenda.TGTD, tgtd, Agenda.LUNAR, lunar, Agenda.MODEL, model),
                     clients, BackingFile.BYTES,
                     () -> BackingFile.writeBack(directory.resolve("sync.log")), out);
-            // Memory with content, lest reads be of pages that are not there.
+            // Memory with content, so that reads do not return unallocated pages.
             String _ = Processes.run(directory.resolve("copy.log"), COPY_SECONDS,
                     List.of(settings.lunar().toString(), "copy", lunar.uri(Agenda.FILE.lun()),
                             lunar.uri(Agenda.RAM.lun())));

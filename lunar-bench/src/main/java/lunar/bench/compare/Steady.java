@@ -27,8 +27,8 @@ import java.util.concurrent.TimeUnit;
 import lunar.bench.harness.Work.Operation;
 
 /**
- * The steady state: what {@code lunar serve} allocates for a command, and how long its JVM stands still, while several
- * sessions read and write as fast as they can.
+ * Measures the steady state: bytes that {@code lunar serve} allocates per command, and pauses of its JVM, while several
+ * sessions read and write at full speed.
  */
 public final class Steady {
     private static final int SESSIONS = 4;

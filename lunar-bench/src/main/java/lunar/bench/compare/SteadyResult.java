@@ -4,17 +4,17 @@ import lunar.bench.harness.Spread;
 
 import java.util.List;
 import java.util.Locale;
-import lunar.bench.compare.Bar.Bound;
-import lunar.bench.compare.Bar.Judged;
+import lunar.bench.compare.Goal.Bound;
+import lunar.bench.compare.Goal.Judged;
 
 /**
- * The steady state of a server.
+ * Steady state of a server.
  *
- * @param lun what was read and written
- * @param sessions how many did so
+ * @param lun the LUN read and written
+ * @param sessions number of sessions
  * @param iops commands per second
- * @param bytesPerCommand what all threads of the server allocated, by the commands
- * @param log when the JVM stood still
+ * @param bytesPerCommand bytes allocated by all threads of the server per command
+ * @param log pauses of the JVM
  */
 record SteadyResult(String lun, int sessions, double iops, double bytesPerCommand, JvmLog log) {
     private static final String ROW = "steady state, 4 KiB random reads and writes, depth 32";

@@ -1,4 +1,4 @@
-/** Builds and servers side by side, in one interleaved run. */
+/** Comparisons of builds and servers in one interleaved run. */
 @NullMarked
 package lunar.bench.compare;
 

@@ -5,7 +5,7 @@ import lunar.bench.load.Lane;
 import lunar.bench.harness.Arguments;
 import lunar.bench.harness.Bench;
 import lunar.bench.harness.BenchException;
-import lunar.bench.harness.Crew;
+import lunar.bench.harness.WorkerThreads;
 import lunar.bench.harness.Machine;
 import lunar.bench.harness.Pair;
 import lunar.bench.harness.Processes;
@@ -27,24 +27,23 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import lunar.bench.harness.Crew.Job;
+import lunar.bench.harness.WorkerThreads.Job;
 
 /**
- * Figures 3 and 4 of the jSCSI 2.0 paper, with our own target on loopback in the place of theirs on Gigabit Ethernet:
- * the time that reads and writes take, as mean and 95 % confidence interval of 100 runs, by one thread and by five,
- * and over 1 to 100 threads. The paper does not tell how much is read; here a run is so many requests of 4 KiB at
- * random places, shared out among the threads, each of which waits for a request before it sends the next. Beside
- * that, one thread with many requests in flight, which the paper's initiator could not have. Where it has Open-iSCSI
- * called through JNI, and from the command line, there is libiscsi called through java.lang.foreign, and its
- * {@code iscsi-perf}.
+ * Measures figures 3 and 4 of the jSCSI 2.0 paper with Lunar's target on loopback instead of Gigabit Ethernet: the
+ * duration of reads and writes, as mean and 95 % confidence interval of 100 runs, by one and five threads, and by 1 to
+ * 100 threads. The paper does not state the amount of data; here a run is a number of requests of 4 KiB at random
+ * positions, divided among the threads, each of which has one request in flight. In addition, one thread with many
+ * requests in flight, which the paper's initiator does not support. In place of Open-iSCSI through JNI, and from the
+ * command line, it uses libiscsi through java.lang.foreign, and its {@code iscsi-perf}.
  *
- * <p>In every run each initiator takes its turn at each work, and another one begins: what else goes on at the machine
- * meets all alike. All sessions are open, and all threads there, before the first run; what is read is checked.
+ * <p>In every run each initiator performs each workload, in a rotating order, so that other load of the machine affects
+ * all alike. All sessions are open and all threads started before the first run; data read is verified.
  */
 public final class Figures {
     private static final int DISK_BYTES = 64 << 20;
     private static final int PERF_RUNS = 10;
-    /** A run with many requests in flight is so much longer, lest it end before it has come to speed. */
+    /** Factor by which a run with many requests in flight is longer, so that it reaches steady state. */
     private static final int DEEP_FACTOR = 10;
     private static final long SEED = 1;
     private static final String PERF = IscsiPerf.PROGRAM;
@@ -95,13 +94,13 @@ public final class Figures {
 
     private final Plan plan;
     private final PrintStream out;
-    private final Crew crew;
+    private final WorkerThreads crew;
     private final List<Entry> entries = new ArrayList<>();
     private final SplittableRandom random = new SplittableRandom(SEED);
     /** Milliseconds for 1,000 requests of each cell and initiator. */
     private final Map<Cell, Map<String, List<Double>>> times = new LinkedHashMap<>();
 
-    private Figures(Plan plan, PrintStream out, Crew crew) {
+    private Figures(Plan plan, PrintStream out, WorkerThreads crew) {
         this.plan = plan;
         this.out = out;
         this.crew = crew;
@@ -118,7 +117,7 @@ public final class Figures {
         Files.createDirectories(plan.out);
         try (var server = Server.bench(plan.directory.resolve("figures.log"), "ram:" + DISK_BYTES,
                 1);
-                var crew = new Crew(plan.threads.getLast())) {
+                var crew = new WorkerThreads(plan.threads.getLast())) {
             var figures = new Figures(plan, out, crew);
             try {
                 figures.open(server);

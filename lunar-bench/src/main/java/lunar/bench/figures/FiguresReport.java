@@ -22,7 +22,7 @@ import lunar.bench.harness.Chart.Series;
 import lunar.bench.harness.Chart.Tick;
 import lunar.bench.figures.Figures.Cell;
 
-/** Tables, plots and JSON of what {@link Figures} has measured. */
+/** Tables, plots and JSON of the results of {@link Figures}. */
 final class FiguresReport {
     /** Threads of the paper's Figure 3. */
     private static final List<Integer> FEW_THREADS = List.of(1, 5);
@@ -107,7 +107,7 @@ final class FiguresReport {
         Files.writeString(plan.out().resolve("figures.json"), json());
     }
 
-    /** Makes a panel of reads, or of writes. */
+    /** Creates a panel of reads, or of writes. */
     @FunctionalInterface
     private interface Plot {
         Panel panel(String title, boolean write);

@@ -29,9 +29,9 @@ import org.jscsi.initiator.Configuration;
 import org.jscsi.initiator.Initiator;
 
 /**
- * jSCSI 2.2, each thread with a session of its own: a session has one thread, so that threads that share one would wait
- * for each other. It knows LUN 0 only. Its sessions are named in an XML file; each has an initiator's name of its own,
- * lest the target take one for the return of another.
+ * jSCSI 2.2, with one session per thread: a session has a single thread, so threads sharing one would wait for each
+ * other. It supports only LUN 0. Its sessions are configured in an XML file; each has its own initiator name, so that
+ * the target does not treat one session as the reinstatement of another.
  */
 final class JscsiContender implements Contender {
     private static final System.Logger LOG = System.getLogger("lunar.bench");
@@ -63,7 +63,7 @@ final class JscsiContender implements Contender {
      */
     JscsiContender(int port, String target, int blockBytes, int sessions, Path folder)
             throws BenchException {
-        // Its jar asks for log4j, and it tells of every request.
+        // Its jar requires log4j, and it logs every request.
         LogFactory.getFactory().setAttribute(LogFactoryImpl.LOG_PROPERTY,
                 NoOpLog.class.getName());
         portal = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);

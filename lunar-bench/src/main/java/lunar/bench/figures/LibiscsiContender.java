@@ -13,7 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
-/** libiscsi, called from Java: each thread has a session of its own, as the library demands. */
+/** libiscsi, called from Java: with one session per thread, as the library requires. */
 final class LibiscsiContender implements Contender {
     private static final int LUN = 0;
 
@@ -35,7 +35,7 @@ final class LibiscsiContender implements Contender {
     @Override
     public String label() { return "libiscsi"; }
 
-    /** With a name of its own, lest the target take one session for the return of another. */
+    /** With its own name, so that the target does not treat one session as the reinstatement of another. */
     private MemorySegment connect() throws BenchException {
         MemorySegment context = Libiscsi.connect(Server.HOST + ":" + port, target,
                 "iqn.2026-11.org.lunar:libiscsi-" + contexts.size(), LUN);

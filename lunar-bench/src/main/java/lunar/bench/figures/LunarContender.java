@@ -16,7 +16,7 @@ import lunar.block.Devices;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
-/** Lunar, as its users have it: one device, of one session, for all threads. */
+/** Lunar in its usual form: one device, with one session, for all threads. */
 final class LunarContender implements Contender {
     private final Arena arena = Arena.ofShared();
     private final BlockDevice device;

@@ -23,10 +23,10 @@ import lunar.filter.CacheFilter;
 import lunar.filter.ScheduleFilter;
 
 /**
- * When a cache and a scheduler pay, and when they only cost: each {@link FilterCase} with no filter and with each of
- * its filters, in one interleaved run. In every round each case comes once, in a random order, and in it each variant,
- * in a random order too: what else goes on at the machine meets all alike, and the ratio of two figures of one round is
- * worth more than either. Every measurement opens its device anew, so that no cache is warm from the one before.
+ * Measures when a cache and a scheduler pay off: each {@link FilterCase} without filter and with each of its filters,
+ * in one interleaved run. Every round runs each case once in random order, and its variants in random order, so that
+ * other load of the machine affects all alike and ratios within a round are more reliable than single figures. Every
+ * measurement reopens its device, so that no cache is warm.
  */
 public final class FilterBench {
     private static final int RAMP_SECONDS = 2;

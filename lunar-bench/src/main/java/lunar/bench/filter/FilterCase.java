@@ -18,7 +18,7 @@ import lunar.filter.ScheduleFilter;
 import lunar.filter.ScheduleOptions;
 
 /**
- * A device, what is asked of it, and filters over it that are compared with none.
+ * A benchmark case: a device, its load, and filters that are compared with no filter.
  *
  * @param pays whether a filter is expected to pay
  */
@@ -111,7 +111,7 @@ record FilterCase(String name, boolean pays, Base base, Pattern pattern, List<Va
         String file = "file:" + directory.resolve("filters.img") + "?size=64MiB&io=sync";
         return List.of(
                 of("schedule: 4 KiB uniform reads of a disk with an arm (model), depth 32", true,
-                        () -> new ArmDisk(Devices.open("ram:16GiB")),
+                        () -> new DiskModel(Devices.open("ram:16GiB")),
                         Pattern.reads(Place.UNIFORM, PAGE, 32),
                         Variant.schedule("fifo, depth 1", fifo.withDepth(1)),
                         Variant.schedule("elevator, depth 1", elevator),

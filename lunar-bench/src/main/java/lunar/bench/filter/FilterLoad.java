@@ -20,7 +20,7 @@ import lunar.block.BlockRequest;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps requests at work at one device, as a {@link Pattern} says, and counts those that it is asked to count. */
+/** Keeps requests of a {@link Pattern} in flight at one device, and counts those within the measured time. */
 public final class FilterLoad {
     private static final int DRAIN_SECONDS = 60;
     private static final double ZIPF = 0.99;
@@ -133,7 +133,7 @@ public final class FilterLoad {
                 startNs = System.nanoTime();
                 device.submit(request);
                 if (state.compareAndSet(SUBMITTING, PENDING)) {
-                    return; // its completion goes on
+                    return; // its completion continues
                 }
             }
             ended.countDown();

@@ -10,7 +10,7 @@ import java.util.function.ToDoubleFunction;
 import lunar.bench.filter.FilterBench.Figure;
 import lunar.bench.filter.FilterCase.Variant;
 
-/** Puts the figures of filters together: medians, ranges, ratios to no filter in the same round. */
+/** Summarizes the figures of filters: medians, ranges, ratios to no filter in the same round. */
 final class FilterReport {
     private final Results results;
     private final List<FilterCase> cases;

@@ -7,7 +7,7 @@ import lunar.block.BlockRequest;
 import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
 
-/** Base of filters that take time for a request: {@link #execute} waits for it as for a submitted one. */
+/** Base class of filters that delay requests: {@link #execute} waits like for a submitted request. */
 public abstract class QueuedDevice extends ForwardingDevice {
     public QueuedDevice(BlockDevice below) { super(below); }
 

@@ -1,4 +1,4 @@
-/** What filters cost, and when they pay. */
+/** Benchmarks of the cost and benefit of filters. */
 @NullMarked
 package lunar.bench.filter;
 

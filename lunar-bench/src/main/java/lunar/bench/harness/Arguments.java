@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Arguments of a bench: {@code --name=value}, with a default for each. */
+/** Parses the arguments of a benchmark: {@code --name=value}, with defaults. */
 public final class Arguments {
     private final Map<String, String> values;
 
@@ -44,7 +44,7 @@ public final class Arguments {
         try {
             return Integer.parseInt(text(name));
         } catch (NumberFormatException e) {
-            throw new BenchException(name + " is a whole number, not " + text(name), e);
+            throw new BenchException(name + " must be a whole number, not " + text(name), e);
         }
     }
 }

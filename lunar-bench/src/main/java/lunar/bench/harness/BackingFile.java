@@ -9,9 +9,10 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * File of random bytes that both servers serve. The page cache holds it in pages, as they come by requests of 4 KiB.
- * Data written, or read in, in large pieces lie there in pieces up to megabytes; each small write to such a piece makes
- * the file system look at all its blocks, in any process: some 50 us, which hide the time of a target.
+ * File of random bytes that both servers serve. It is read into the page cache by requests of 4 KiB, so that it is
+ * cached in small folios. Data written or read in large requests is cached in folios of up to megabytes; each small
+ * write to such a folio makes the file system check all its blocks, which takes about 50 us in any process and would
+ * hide the time of a target.
  */
 public final class BackingFile {
     public static final long BYTES = 1L << 30;
@@ -32,7 +33,7 @@ public final class BackingFile {
             fill(file, bytes, seed);
             return file;
         } catch (IOException e) {
-            throw new BenchException(file + " cannot be made: " + e.getMessage(), e);
+            throw new BenchException(file + " cannot be created: " + e.getMessage(), e);
         }
     }
 

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
-/** How every bench runs: it tells its figures on the terminal, and ends with status 1 when it could not measure. */
+/** Runs a benchmark: prints its results to the terminal, and ends with status 1 on failure. */
 public final class Bench {
     private Bench() {}
 

@@ -1,6 +1,6 @@
 package lunar.bench.harness;
 
-/** Something the comparison needs is missing or has failed; the message says what to do. */
+/** Thrown when a requirement of a benchmark is missing or fails; the message says what to do. */
 public final class BenchException extends Exception {
     private static final long serialVersionUID = 1;
 

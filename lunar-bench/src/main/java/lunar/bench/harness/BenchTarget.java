@@ -11,9 +11,9 @@ import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
 
 /**
- * Lunar's target, as {@code lunar serve} runs it, but that it takes more commands of a session at once, and does not
- * begin a session with a unit attention: jSCSI would give up. Ends with its standard input, so that none is left behind
- * by a bench that was killed.
+ * Lunar's target like {@code lunar serve}, but with a larger command window, and without a unit attention at the start
+ * of a session, which jSCSI does not handle. Ends with its standard input, so that it does not outlive a killed
+ * benchmark.
  */
 public final class BenchTarget {
     /** Commands of a session at once. */

@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.stream.DoubleStream;
 
 /**
- * A figure in SVG: panels side by side, three in a row at most, each with means and their 95 % confidence intervals
- * over a plain x axis and a logarithmic y axis. All text stays text.
+ * An SVG chart: panels, up to three in a row, each with means and their 95 % confidence intervals over a linear x axis
+ * and a logarithmic y axis. Text is not converted to paths.
  *
  * @param title of the figure
  * @param subtitle what was measured

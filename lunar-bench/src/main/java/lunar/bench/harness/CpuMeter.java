@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 
-/** How many cores some processes kept busy between two moments, whatever else the machine does. */
+/** Measures the number of cores that some processes used within an interval, independent of other load. */
 public final class CpuMeter {
     private record Moment(long ns, double cpuSeconds) {}
 

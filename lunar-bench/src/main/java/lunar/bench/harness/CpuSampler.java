@@ -11,8 +11,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Watches the processor time of two processes and of the machine while a measurement runs (proc(5): /proc/PID/stat and
- * /proc/stat), so that afterwards a window of it can be looked at in which both ends did nothing but work.
+ * Samples the processor time of two processes and of the machine during a measurement (proc(5): /proc/PID/stat and
+ * /proc/stat), so that a steady window can be evaluated afterwards.
  */
 public final class CpuSampler implements AutoCloseable {
     /** USER_HZ, which the kernel has fixed for this interface on all its usual architectures. */

@@ -7,8 +7,8 @@ import org.apache.commons.statistics.distribution.TDistribution;
  * Estimate of a mean from a sample.
  *
  * @param count values of the sample
- * @param halfWidth of the interval around the sample's mean that holds the true one with 95 % confidence (Student's t);
- *        infinite for a single value, which says nothing of how far others may be
+ * @param halfWidth of the interval around the sample's mean that contains the true mean with 95 % confidence (Student's
+ *        t); infinite for a single value
  */
 public record Estimate(int count, double mean, double halfWidth) {
     private static final double UPPER_TAIL = 0.025;

@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Many steps, several at a time: logins and logouts. */
+/** Runs many steps, several at a time, such as logins and logouts. */
 public final class InParallel {
     /** Steps at a time. */
     public static final int THREADS = 16;

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The command line of a process of ours. */
+/** Builds the command line of a Java process of the benchmark. */
 public final class JavaCommand {
     private JavaCommand() {}
 

@@ -2,7 +2,7 @@ package lunar.bench.harness;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** Counts latencies in buckets a sixteenth of an octave wide, from a microsecond to hours. Thread-safe. */
+/** Histogram of latencies with buckets a sixteenth of an octave wide, from a microsecond to hours. Thread-safe. */
 public final class Latencies {
     private static final int PARTS_SHIFT = 4;
     private static final int PARTS = 1 << PARTS_SHIFT;
@@ -19,7 +19,7 @@ public final class Latencies {
         buckets.incrementAndGet(Math.min(octave * PARTS + part, buckets.length() - 1));
     }
 
-    /** Adds what another has counted, which does not count any more. */
+    /** Adds what another has counted, which does not count any longer. */
     public void addAll(Latencies other) {
         for (int i = 0; i < buckets.length(); i++) {
             buckets.addAndGet(i, other.buckets.get(i));

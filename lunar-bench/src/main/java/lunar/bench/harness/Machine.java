@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Describes the machine that the figures were measured on, without names. */
+/** Describes the machine of the measurement, without identifying names. */
 public final class Machine {
     private static final int TOOL_SECONDS = 10;
 

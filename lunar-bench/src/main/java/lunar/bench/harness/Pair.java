@@ -4,11 +4,11 @@ import lunar.iscsi.login.DigestChoice;
 import lunar.iscsi.login.Offer;
 
 /**
- * A LUN and the client that uses it.
+ * A LUN and the client that accesses it.
  *
  * @param client name of the client
- * @param sessions how many of them do the same at once
- * @param terms what the client asks for at login
+ * @param sessions number of concurrent sessions
+ * @param terms parameters that the client requests at login
  */
 public record Pair(Subject subject, String client, int sessions, Terms terms) {
 

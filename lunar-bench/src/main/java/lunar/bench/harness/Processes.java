@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs other programs. Their output goes to files, so that no pipe of ours slows them down. */
+/** Runs other programs. Their output goes to files, so that pipes do not slow them down. */
 public final class Processes {
     private static final int TAIL_CHARS = 400;
 

@@ -8,7 +8,7 @@ import java.util.function.ToDoubleFunction;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Common parts of the reports of all comparisons: where and how it was measured, and ratios within a round. */
+/** Common parts of the reports of all comparisons: machine and settings, and ratios within a round. */
 public record Results(Settings settings, Map<String, String> machine) {
     /** A list of the machine's facts in Markdown, and of the run. */
     public String heading(String more) {

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
-/** A target in a process of its own, on a portal of the loopback interface. */
+/** A target in a separate process, on a portal of the loopback interface. */
 public final class Server implements AutoCloseable {
     public static final String IQN = "iqn.2026-11.org.lunar:bench";
     public static final String HOST = "127.0.0.1";
@@ -118,7 +118,7 @@ public final class Server implements AutoCloseable {
         return await(log, JavaCommand.of(main));
     }
 
-    /** Starts Lunar in a JVM that tells what native memory it uses; its LUN 0 is memory. */
+    /** Starts Lunar in a JVM with native memory tracking; its LUN 0 is memory. */
     public static Server watchedLunar(Path lunar, Path log, long bytes)
             throws BenchException, InterruptedException {
         return lunar(log, List.of("env", "LUNAR_JAVA_OPTS=-XX:NativeMemoryTracking=summary",

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Looks at a server from outside: at its process (proc(5)) and into its JVM (jcmd). */
+/** Observes a server from outside: its process (proc(5)) and its JVM (jcmd). */
 public final class ServerProbe {
     private static final int TOOL_SECONDS = 60;
     private static final int KIB = 1024;
@@ -34,9 +34,10 @@ public final class ServerProbe {
         this.directory = directory;
     }
 
-    /** Collects garbage, then looks; what classes the living objects have goes to a file of this name. */
+    /** Collects garbage, then takes a snapshot; writes the class histogram to a file of this name. */
     public Snapshot snapshot(String name) throws BenchException, InterruptedException {
-        String _ = jcmd(directory.resolve("gc.txt"), "GC.run"); // twice, since the first finds the buffers that the second lets go of
+        // Twice, since the first finds the buffers that the second releases.
+        String _ = jcmd(directory.resolve("gc.txt"), "GC.run");
         Path histogram = directory.resolve(name + "-heap.txt");
         String living = jcmd(histogram, "GC.class_histogram");
         String status = read("status");

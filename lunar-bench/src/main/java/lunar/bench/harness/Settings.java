@@ -6,15 +6,15 @@ import java.util.Map;
 /**
  * Settings of the command line.
  *
- * @param rounds how often everything is measured
- * @param seconds of one measurement
- * @param seed of the order within the rounds
- * @param works regular expression: which works are measured
- * @param pairs regular expression: which LUNs and clients
- * @param steadySeconds of the steady state, 0 for leaving it out
+ * @param rounds number of rounds
+ * @param seconds duration of one measurement
+ * @param seed seed of the order within the rounds
+ * @param works regular expression of the workloads to measure
+ * @param pairs regular expression of the pairs to measure
+ * @param steadySeconds duration of the steady state measurement, 0 to skip it
  * @param lunar the {@code lunar} command
- * @param directory for the backing file, logs and results
- * @param commit of the Lunar measured, for the record
+ * @param directory directory for the backing file, logs and results
+ * @param commit measured commit of Lunar, for the report
  */
 public record Settings(int rounds, int seconds, long seed, String works, String pairs,
         int steadySeconds,

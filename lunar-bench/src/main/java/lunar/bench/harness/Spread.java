@@ -3,7 +3,7 @@ package lunar.bench.harness;
 import java.util.List;
 import java.util.Locale;
 
-/** Median and range of what several rounds gave. */
+/** Median and range of the results of several rounds. */
 public record Spread(double median, double min, double max) {
 
     public static Spread of(List<Double> values) {

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 
-/** Content of each piece of a measured disk: its own number, at its start and its end, so that a read can be judged. */
+/** Content of each piece of a measured disk: its own number at its start and end, so that reads can be verified. */
 public final class Stamps {
     /** Bytes of a piece, and of a request. */
     public static final int BYTES = 4096;
@@ -30,7 +30,7 @@ public final class Stamps {
 
     public static void check(MemorySegment piece, int place) throws BenchException {
         if (!isAt(piece, place)) {
-            throw new BenchException("wrong data were read at byte " + (long) place * BYTES);
+            throw new BenchException("wrong data read at byte " + (long) place * BYTES);
         }
     }
 

@@ -1,10 +1,10 @@
 package lunar.bench.harness;
 
 /**
- * A LUN that is measured.
+ * A measured LUN.
  *
- * @param label for people and for the results
- * @param server name of the server at which it is
+ * @param label label in reports and results
+ * @param server name of its server
  */
 public record Subject(String label, String server, int lun) {
     @Override

@@ -3,7 +3,7 @@ package lunar.bench.harness;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A table, for the terminal and in Markdown. */
+/** A text table for the terminal and Markdown. */
 public final class TextTable {
     private final List<List<String>> rows = new ArrayList<>();
 

@@ -1,12 +1,12 @@
 package lunar.bench.harness;
 
 /**
- * Work of a client on a LUN.
+ * Workload of a client on a LUN.
  *
- * @param name for people and for the results
- * @param requestBytes bytes of a request
- * @param random whether places are random, else in order from the start of the LUN
- * @param depth requests in flight, of each session
+ * @param name name in reports and results
+ * @param requestBytes size of a request
+ * @param random whether access is random, otherwise sequential from the start of the LUN
+ * @param depth requests in flight per session
  * @param oneCore whether both ends share one core: with one request in flight, the wake-up of an idle second core
  *        costs more than either program, and hides what is compared
  */

@@ -1,4 +1,4 @@
-/** What all benches share: arguments, processes, processor time, latencies, estimates, tables and charts. */
+/** Infrastructure of all benchmarks: arguments, processes, processor time, latencies, estimates, tables and charts. */
 @NullMarked
 package lunar.bench.harness;
 

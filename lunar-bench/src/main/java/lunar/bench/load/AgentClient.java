@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A {@link LoadAgent}. */
+/** Client of a {@link LoadAgent} process. */
 public final class AgentClient implements Client {
     private static final int GRACE_SECONDS = 90;
 

@@ -5,7 +5,7 @@ import lunar.bench.harness.CpuSampler;
 
 import java.util.Optional;
 
-/** A load generator: an initiator in a process of its own. */
+/** A load generator: an initiator in a separate process. */
 public interface Client extends AutoCloseable {
     /**
      * Result of a client's work.

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** A program that is started for each measurement, counts for some seconds, tells a figure and ends. */
+/** A client program that is started for each measurement, runs for some seconds, prints a result and ends. */
 abstract class CommandClient implements Client {
     private static final int GRACE_SECONDS = 60;
     /** At both ends of a measurement such a client may still log in, or out already. */

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/** libiscsi's {@code iscsi-perf}. It reads only, counts from its start, and tells no latencies. */
+/** libiscsi's {@code iscsi-perf}. Only reads, counts from its start, and reports no latencies. */
 public final class IscsiPerf extends CommandClient {
     public static final String PROGRAM = "iscsi-perf";
 
@@ -33,7 +33,7 @@ public final class IscsiPerf extends CommandClient {
     public List<String> command(LoadOrder order) throws BenchException {
         Work work = order.work();
         if (work.writes() || order.sessions() != 1 || order.terms() != Pair.Terms.USUAL) {
-            throw new BenchException(PROGRAM + " reads, by one session, without digests");
+            throw new BenchException(PROGRAM + " only reads, by one session, without digests");
         }
         var command = new ArrayList<>(List.of(PROGRAM, "-m", "" + work.depth(), "-b",
                 "" + work.requestBytes() / BLOCK_BYTES, "-t", "" + order.countMs() / 1000));

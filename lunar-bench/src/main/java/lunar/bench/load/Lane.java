@@ -3,7 +3,7 @@ package lunar.bench.load;
 import lunar.bench.harness.BenchException;
 import lunar.bench.harness.Stamps;
 
-/** A thread's way to the disk: its requests, each for {@link Stamps#BYTES} bytes. For one thread at a time. */
+/** A thread's access to the disk, by requests of {@link Stamps#BYTES} bytes. Not thread-safe. */
 @FunctionalInterface
 public interface Lane {
     /**

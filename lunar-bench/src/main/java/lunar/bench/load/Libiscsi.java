@@ -16,8 +16,8 @@ import java.lang.invoke.MethodType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The C library libiscsi by java.lang.foreign: those functions of its iscsi.h and scsi-lowlevel.h that reading and
- * writing needs, and poll(2). A context of it is for one thread at a time.
+ * The C library libiscsi by java.lang.foreign: the functions of its iscsi.h and scsi-lowlevel.h for reading and
+ * writing, and poll(2). A context is not thread-safe.
  */
 @SuppressWarnings("restricted") // that is what it is for
 public final class Libiscsi {
@@ -174,7 +174,7 @@ public final class Libiscsi {
         check(context, status);
     }
 
-    /** Makes a callback that C can call; it lives as long as the arena. */
+    /** Creates a callback that C can call; it lives as long as the arena. */
     public static MemorySegment callback(Callback callback, Arena arena) {
         try {
             MethodHandle method = MethodHandles.lookup().findStatic(Libiscsi.class, "ended",

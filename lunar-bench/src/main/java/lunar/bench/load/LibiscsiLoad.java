@@ -16,7 +16,7 @@ import lunar.initiator.IscsiUri;
 import lunar.initiator.SessionOptions;
 import lunar.scsi.Lun;
 
-/** libiscsi at work, as {@code iscsi-perf} does it: one thread, which polls. It can write, too. */
+/** Load by libiscsi like {@code iscsi-perf}: one polling thread. Can write, too. */
 final class LibiscsiLoad implements Load {
     private static final int ALIGNMENT = 4096;
     /** Block size of each LUN that is measured. */
@@ -26,7 +26,8 @@ final class LibiscsiLoad implements Load {
     public LoadResult run(LoadOrder order) throws BenchException {
         if (order.sessions() != 1 || order.terms() != Pair.Terms.USUAL
                 || order.work().operation() == Operation.MIXED) {
-            throw new BenchException("libiscsi is driven by one session, one way, without digests");
+            throw new BenchException(
+                    "libiscsi supports only one session, one direction, no digests");
         }
         IscsiUri uri = IscsiUri.parse(order.uri());
         SessionOptions login = uri.sessionOptions();

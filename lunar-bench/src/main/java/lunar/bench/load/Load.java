@@ -4,7 +4,7 @@ import lunar.bench.harness.BenchException;
 
 import java.io.IOException;
 
-/** A way to keep a LUN at work. */
+/** Generates load on a LUN. */
 @FunctionalInterface
 interface Load {
     LoadResult run(LoadOrder order) throws BenchException, IOException, InterruptedException;

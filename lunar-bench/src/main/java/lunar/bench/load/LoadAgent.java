@@ -12,9 +12,9 @@ import java.nio.charset.StandardCharsets;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The process of a client: of each line that it reads, a {@link LoadOrder}, it does what is told and writes a {@link
- * LoadResult}. It stays, so that its code is compiled when it counts, as that of an initiator is that runs for days;
- * it ends with its standard input, so that none is left behind by a bench that was killed.
+ * Process of a client: executes each {@link LoadOrder}, one per input line, and writes a {@link LoadResult}. The
+ * process persists, so that its code is compiled when it is measured, like that of a long-running initiator; it ends
+ * with its standard input, so that it does not outlive a killed benchmark.
  */
 public final class LoadAgent {
     private LoadAgent() {}

@@ -18,8 +18,8 @@ import lunar.initiator.SessionOptions;
 import lunar.scsi.Lun;
 
 /**
- * Opens a LUN for an order by Lunar's initiator: as a device of its URI where one session is asked for, as its users
- * do; sessions beside each other share the event loops of one initiator.
+ * Opens the LUN of an order with Lunar's initiator: by its URI for a single session, like users do; several sessions
+ * share the event loops of one initiator.
  */
 final class LoadLuns {
     private final Initiator initiator;

@@ -7,10 +7,10 @@ import lunar.bench.harness.Work;
  * Order to a {@link LoadAgent}; a line of JSON.
  *
  * @param uri of the LUN
- * @param lunBytes how much of it is used
- * @param sessions how many do the work at once, each for itself
- * @param rampMs how long to run before it is counted
- * @param countMs how long is counted
+ * @param lunBytes used part of the LUN
+ * @param sessions number of concurrent, independent sessions
+ * @param rampMs warm-up time
+ * @param countMs measured time
  */
 public record LoadOrder(String uri, long lunBytes, Work work, int sessions, Pair.Terms terms,
         int rampMs, int countMs) {

@@ -7,8 +7,8 @@ import java.util.List;
 /**
  * Result of a {@link LoadAgent}; a line of JSON.
  *
- * @param error what went wrong, empty if nothing did
- * @param slowestOfMean operations of the slowest session, as a part of what a session did on average
+ * @param error error message, empty on success
+ * @param slowestOfMean operations of the slowest session, relative to the average
  */
 record LoadResult(String error, long operations, long fromNs, long toNs, double p50Us,
         double p99Us, double p999Us, double slowestOfMean) {
@@ -21,7 +21,7 @@ record LoadResult(String error, long operations, long fromNs, long toNs, double 
         sessions.forEach(all::addAll);
         long operations = all.count();
         if (operations == 0) {
-            return failed("nothing was done in " + window.seconds() + " s");
+            return failed("no operation completed in " + window.seconds() + " s");
         }
         long slowest = sessions.stream().mapToLong(Latencies::count).min().orElse(0);
         return new LoadResult("", operations, window.fromNs(), window.toNs(),

@@ -9,7 +9,7 @@ import java.util.List;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** {@code lunar bench} of some commit. It counts when it has run for some seconds, in which it is compiled. */
+/** {@code lunar bench} of a commit, which warms up for some seconds before it measures. */
 public final class LunarBench extends CommandClient {
     private static final int RAMP_SECONDS = 2;
 

@@ -19,7 +19,7 @@ import lunar.block.BlockRequest;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
-/** Lunar's initiator at work: each request, at its end, begins again. */
+/** Load by Lunar's initiator: each request is resubmitted when it completes. */
 final class LunarLoad implements Load {
     private static final int ALIGNMENT = 4096;
     private static final int DRAIN_SECONDS = 60;

@@ -4,18 +4,18 @@ import lunar.bench.harness.Pair;
 import lunar.bench.harness.Work;
 
 /**
- * Measurement of a pair at a work.
+ * Result of a pair for a workload.
  *
  * @param round from 1
  * @param work name of the work
  * @param pair label of the pair
  * @param iops operations per second
  * @param megabytes of data per second, in millions of bytes
- * @param p50Us median latency in microseconds, 0 where the client does not tell; so the other two
- * @param slowestOfMean operations of the slowest session, as a part of what a session did on average
+ * @param p50Us median latency in microseconds, 0 if the client does not report it, like the other two
+ * @param slowestOfMean operations of the slowest session, relative to the average
  * @param serverUs microseconds of processor time of the server for an operation
- * @param clientUs the same of the client
- * @param otherCores cores busy with neither of them
+ * @param clientUs microseconds of processor time of the client per operation
+ * @param otherCores cores used by other processes
  * @param load the load average of one minute at its end
  */
 public record Measurement(int round, String work, String pair, double iops, double megabytes,

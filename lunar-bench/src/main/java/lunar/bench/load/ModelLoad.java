@@ -20,10 +20,10 @@ import lunar.scsi.Lun;
 import lunar.tcp.Pacing;
 
 /**
- * The client of the model loop: what it takes to move the bytes of an exchange, and nothing else. A read is a request
- * of {@value #HEADER_BYTES} bytes and an answer of as many and the data; a write the other way round. All answers that
- * are there are taken at once, and followed by as many requests in one write. One buffer is written again and again,
- * another read into, both hot: no initiator can do less. Nor is the connection paced, see {@link Pacing}.
+ * Client of the model loop, which only transfers the bytes of an exchange. A read is a request of
+ * {@value #HEADER_BYTES} bytes and a response of the same length plus the data; a write is the reverse. All available
+ * responses are read at once and followed by as many requests in one write. The same two buffers are used throughout
+ * and stay cached: no initiator can do less. The connection is not paced, see {@link Pacing}.
  */
 public final class ModelLoad implements Load {
     static final int HEADER_BYTES = 48;
@@ -37,7 +37,7 @@ public final class ModelLoad implements Load {
     public LoadResult run(LoadOrder order) throws BenchException, IOException {
         Work work = order.work();
         if (order.sessions() != 1 || work.operation() == Operation.MIXED) {
-            throw new BenchException("the model loop has one connection, and goes one way");
+            throw new BenchException("the model loop supports one connection and one direction");
         }
         IscsiUri uri = IscsiUri.parse(order.uri());
         TargetAddress portal = uri.sessionOptions().portal();
@@ -81,7 +81,7 @@ public final class ModelLoad implements Load {
             ByteBuffer told = ByteBuffer.allocate(TOLD_BYTES);
             while (told.hasRemaining()) {
                 if (channel.read(told) < 0) {
-                    throw new IOException("the client has gone");
+                    throw new IOException("the client has closed the connection");
                 }
             }
             told.flip();
@@ -89,7 +89,7 @@ public final class ModelLoad implements Load {
                     told.getInt() != 0);
             if (!isLength(exchange.requestBytes) || !isLength(exchange.answerBytes)
                     || exchange.depth < 1 || exchange.depth > 4096) {
-                throw new IOException("makes no sense: " + exchange);
+                throw new IOException("invalid exchange: " + exchange);
             }
             return exchange;
         }
@@ -128,7 +128,7 @@ public final class ModelLoad implements Load {
             while (true) {
                 int bytes = channel.read(answers.clear());
                 if (bytes < 0) {
-                    throw new IOException("the model's server has gone");
+                    throw new IOException("the model's server has closed the connection");
                 }
                 partBytes += bytes;
                 int count = partBytes / exchange.answerBytes;

@@ -20,10 +20,9 @@ import lunar.bench.load.ModelLoad.Exchange;
 import lunar.tcp.Pacing;
 
 /**
- * The server of the model loop: a thread for each connection reads all that is there and answers whole requests
- * together, with one write: from a buffer that is always the same, or from {@value #SPREAD_BYTES} bytes of memory,
- * place by place, as a LUN of that size would; what a client writes goes to such places too. Ends with its standard
- * input.
+ * Server of the model loop: a thread per connection reads all available data and answers complete requests with one
+ * write: from a fixed buffer, or from successive positions in {@value #SPREAD_BYTES} bytes of memory, like a LUN of
+ * that size; data written by a client goes to such positions too. Ends with its standard input.
  */
 public final class ModelServer implements AutoCloseable {
     private static final int SPREAD_BYTES = 1 << 30;

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Where one request after the other goes, and which way. For one thread at a time. */
+/** Generates position and direction of successive requests. Not thread-safe. */
 final class Places {
     private final Work work;
     private final long count;

@@ -1,4 +1,4 @@
-/** Load generators: initiators in processes of their own, Lunar's and others. */
+/** Load generators: initiators in separate processes, Lunar's and others. */
 @NullMarked
 package lunar.bench.load;
 

@@ -44,10 +44,10 @@ import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.store.NIOFSDirectory;
 
 /**
- * Lucene on Lunar's directory beside Lucene on files: the same text is indexed by one thread, with a commit each 2000
- * documents, and merged to one segment; then two-word queries are run by one thread, for their ten best hits with the
- * stored text, when the directory was just opened and again. Files and devices are in the page cache, the LUN is of a
- * {@code lunar serve} in a process of its own. Kinds take turns in each round.
+ * Compares Lucene on Lunar's directory with Lucene on files: one thread indexes the same text, with a commit every 2000
+ * documents, and merges it to one segment; then one thread runs two-word queries for their ten best hits with stored
+ * text, on a newly opened directory and again. Files and devices are in the page cache; the LUN is served by {@code
+ * lunar serve} in a separate process. Directories alternate in each round.
  */
 public final class LuceneDirectories {
     private static final int LINES_PER_DOCUMENT = 40;
@@ -172,7 +172,7 @@ public final class LuceneDirectories {
             }
         }
         if (characters == 0) {
-            throw new IOException("nothing was found");
+            throw new IOException("no hits found");
         }
         return queries.size() / ((System.nanoTime() - start) / 1e9);
     }

@@ -1,4 +1,4 @@
-/** Lucene on a LUN. */
+/** Benchmarks of Lucene on a LUN. */
 @NullMarked
 package lunar.bench.lucene;
 

@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Parity of four units of 64 KiB, in microseconds: 262 KB by 32.8 us are 8 GB/s. */
+/** Measures the parity of four units of 64 KiB, in microseconds: 262 KB in 32.8 us is 8 GB/s. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

@@ -26,7 +26,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** A batch of 32 Data-In of 4 KiB, cut into PDUs and copied to its destinations. Figures are for one PDU. */
+/** Measures reading a batch of 32 Data-In of 4 KiB: parsing and copying to the destinations. Figures are per PDU. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

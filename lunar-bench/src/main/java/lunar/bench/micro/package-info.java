@@ -1,4 +1,4 @@
-/** Benches of hot code by itself, run by JMH. */
+/** Microbenchmarks of hot code, run by JMH. */
 @NullMarked
 package lunar.bench.micro;
 

@@ -4,10 +4,10 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A way from the disk to the wire inside a target.
+ * An I/O path from the disk to the wire inside a target.
  *
- * @param label for the figures
- * @param tgtd whether it is tgtd's, else Lunar's
+ * @param label in reports
+ * @param tgtd whether it is a path of tgtd, otherwise of Lunar
  * @param option of the device: for Lunar what follows the file in its URI, for tgtd its {@code --bsoflags}
  * @param serve options of {@code lunar serve}
  */

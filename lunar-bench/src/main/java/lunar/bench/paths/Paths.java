@@ -30,10 +30,11 @@ import lunar.bench.harness.Server.TgtdLun;
 import lunar.bench.harness.Work.Operation;
 
 /**
- * The experiment of Fujita and Ogawara, "Analysis of iSCSI Target Software": random reads and writes of 2 to 32 KiB
- * with their iSCSI parameters, over the I/O paths of Lunar's target and tgtd's, with Lunar's initiator as the client of
- * all, in one interleaved run. Each path has a file of its own, since what goes round the page cache throws the pages
- * of a file out of it. Before each measurement what is dirty is written back, lest one path pay for another.
+ * Repeats the experiment of Fujita and Ogawara, "Analysis of iSCSI Target Software": random reads and writes of 2 to 32
+ * KiB with their iSCSI parameters, over the I/O paths of Lunar's target and tgtd's, with Lunar's initiator as the
+ * client of all paths, in one interleaved run. Each path has its own file, because direct I/O evicts the pages of a
+ * file from the page cache. Before each measurement, dirty pages are written back, so that no path pays for another
+ * one.
  */
 public final class Paths {
     static final List<Integer> SIZES = List.of(2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10);

@@ -25,10 +25,10 @@ import lunar.bench.harness.Chart.Series;
 import lunar.bench.harness.Chart.Tick;
 import lunar.bench.harness.Work.Operation;
 
-/** Tables, charts and JSON of what {@link Paths} has measured. */
+/** Tables, charts and JSON of the results of {@link Paths}. */
 final class PathsReport {
-    private static final String NOTE = "Where data go round the page cache (direct) or must be "
-            + "stable before the answer (sync), the disk is the limit, not the target.";
+    private static final String NOTE = "With direct I/O (direct), or if data must be "
+            + "stable before the response (sync), the disk is the limit, not the target.";
     private static final int KIB = 1024;
 
     private final Results results;

@@ -1,4 +1,4 @@
-/** Ways from the disk to the wire inside a target: the analysis of iSCSI target software. */
+/** Benchmarks of I/O paths inside a target: the analysis of iSCSI target software. */
 @NullMarked
 package lunar.bench.paths;
 

@@ -26,7 +26,7 @@ import lunar.raid.metadata.VolumeMetadata;
 import lunar.raid.metadata.record.Consistency;
 import org.jspecify.annotations.Nullable;
 
-/** A volume that was just made, with its metadata and their clock. Owns its members. */
+/** A newly created volume, with its metadata and their clock. Owns its members. */
 record FreshVolume(RaidVolume volume, VolumeMetadata metadata, ScheduledExecutorService clock)
         implements AutoCloseable {
     private static final int TICK_MS = 1000;
@@ -49,7 +49,7 @@ record FreshVolume(RaidVolume volume, VolumeMetadata metadata, ScheduledExecutor
         List<Candidate> candidates = devices.stream()
                 .map(device -> Candidate.of(device.toString(), device)).toList();
         if (!(Assembly.of(candidates) instanceof Outcome.Assembled(Composition composition))) {
-            throw new BenchException("a new volume does not go together");
+            throw new BenchException("a new volume cannot be assembled");
         }
         var made = new AtomicReference<@Nullable RaidVolume>();
         VolumeMetadata metadata = VolumeMetadata.open(composition,

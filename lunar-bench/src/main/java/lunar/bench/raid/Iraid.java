@@ -27,9 +27,9 @@ import lunar.block.Devices;
 import lunar.block.StorageException;
 
 /**
- * The experiment of the iRAID paper: volumes over 1 to 8 targets, S-iRAID (RAID 0) and P-iRAID (RAID 5),
- * against one target. Each target is a process of its own, held down by a throttle so that it is the bottleneck, as it
- * was in the paper: a rate for requests and one for bytes. The network is a model ({@link Wire}).
+ * Repeats the experiment of the iRAID paper: volumes over 1 to 8 targets, S-iRAID (RAID 0) and P-iRAID (RAID 5),
+ * against one target. Each target is a separate process, throttled in requests and bytes per second so that it is the
+ * bottleneck, as in the paper. The network is a model ({@link Wire}).
  */
 public final class Iraid {
     private static final int TARGETS = 8;

@@ -8,10 +8,10 @@ import lunar.bench.filter.FilterLoad.Pattern;
 import lunar.bench.filter.FilterLoad.Place;
 
 /**
- * Measurement of the iRAID paper's experiment.
+ * A measurement of the iRAID paper's experiment.
  *
- * @param work what is asked for
- * @param mbits of each port of the network
+ * @param work workload
+ * @param mbits rate of each network port in Mbit/s
  */
 record IraidCell(IraidSetup setup, Work work, int mbits) {
     /** Request sizes of the paper. */

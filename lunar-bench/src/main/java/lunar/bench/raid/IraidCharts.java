@@ -193,7 +193,7 @@ final class IraidCharts {
                 List.copyOf(ticks.values()), series);
     }
 
-    /** Over the operations, for each window; empty where one was not measured. */
+    /** Over the operations, for each window; empty if one was not measured. */
     private List<Double> means(Place place, List<Operation> operations, Windows what) {
         var found = new ArrayList<List<Double>>();
         for (Operation operation : operations) {

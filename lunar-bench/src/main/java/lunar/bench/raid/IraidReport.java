@@ -17,7 +17,7 @@ import java.util.TreeSet;
 import lunar.bench.raid.IraidCell.Operation;
 import lunar.bench.raid.IraidCell.Work;
 
-/** Tables, charts and JSON of what {@link Iraid} has measured. */
+/** Tables, charts and JSON of the results of {@link Iraid}. */
 final class IraidReport {
     private final Results results;
     private final Iraid.Plan plan;
@@ -52,8 +52,8 @@ final class IraidReport {
         text.append("\n### To one target, over the size of requests (1 Gbit/s)\n\n")
                 .append(overSizes().markdown())
                 .append("\n### MB/s, and to one target, with requests of 64 KiB and more\n\n")
-                .append(largest().markdown()).append("\n### What was to be reached\n\n")
-                .append(bars().markdown());
+                .append(largest().markdown()).append("\n### Goals\n\n")
+                .append(goals().markdown());
         return text.toString();
     }
 
@@ -129,30 +129,30 @@ final class IraidReport {
         return table;
     }
 
-    private TextTable bars() {
+    private TextTable goals() {
         int large = IraidCell.LARGEST;
         int small = IraidCell.SIZES.getFirst();
         var table = new TextTable("4 targets to one", "wanted", "reached");
-        bar(table, "S-iRAID, sequential read, 64 KiB", 3.8,
+        goal(table, "S-iRAID, sequential read, 64 KiB", 3.8,
                 ratio(IraidCell.STRIPED, Operation.SEQUENTIAL_READ, large));
-        bar(table, "S-iRAID, sequential write, 64 KiB", 3.8,
+        goal(table, "S-iRAID, sequential write, 64 KiB", 3.8,
                 ratio(IraidCell.STRIPED, Operation.SEQUENTIAL_WRITE, large));
-        bar(table, "S-iRAID, random read, 4 KiB", 3.8,
+        goal(table, "S-iRAID, random read, 4 KiB", 3.8,
                 ratio(IraidCell.STRIPED, Operation.RANDOM_READ, small));
-        bar(table, "S-iRAID, random write, 4 KiB", 3.8,
+        goal(table, "S-iRAID, random write, 4 KiB", 3.8,
                 ratio(IraidCell.STRIPED, Operation.RANDOM_WRITE, small));
-        bar(table, "P-iRAID, sequential read, 64 KiB", 3.6,
+        goal(table, "P-iRAID, sequential read, 64 KiB", 3.6,
                 ratio(IraidCell.PARITY, Operation.SEQUENTIAL_READ, large));
         for (IraidSetup setup : List.of(IraidCell.PARITY, IraidCell.NO_JOURNAL)) {
-            bar(table, setup.name() + ", writes of whole stripes", 2.8, ratio(setup,
+            goal(table, setup.name() + ", writes of whole stripes", 2.8, ratio(setup,
                     Operation.SEQUENTIAL_WRITE, setup.stripeBytes()));
-            bar(table, setup.name() + ", random write, 4 KiB (four I/Os)",
+            goal(table, setup.name() + ", random write, 4 KiB (four I/Os)",
                     setup.targets() / 4.0, ratio(setup, Operation.RANDOM_WRITE, small));
         }
         return table;
     }
 
-    private static void bar(TextTable table, String name, double wanted, OptionalDouble reached) {
+    private static void goal(TextTable table, String name, double wanted, OptionalDouble reached) {
         table.row(name, String.format(Locale.ROOT, "%.2f", wanted), text(reached, "%.2f"));
     }
 }

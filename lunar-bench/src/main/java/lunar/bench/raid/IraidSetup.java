@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Subject of a measurement: one target, or a volume over several.
  *
- * @param level null for a target by itself
- * @param targets how many
- * @param degraded whether a member is failed
+ * @param level null for a single target
+ * @param targets number of targets
+ * @param degraded whether a member has failed
  */
 record IraidSetup(String name, @Nullable Level level, Consistency consistency, int targets,
         boolean degraded) {

@@ -24,9 +24,9 @@ import lunar.bench.harness.TextTable;
 import lunar.raid.metadata.record.Consistency;
 
 /**
- * Measures the cost of a RAID 5 by itself: four members in memory, one thread that asks, no network. Each volume does
- * each work once a round, in a random order, after a round that does not count; requests to one member alone show what
- * the memory gives. Written to the terminal, to RAID.json and to RAID.md.
+ * Measures the cost of RAID 5 without a network: four members in memory, one requesting thread. Each volume runs each
+ * workload once per round, in random order, after a warm-up round; requests to a single member show the rate of the
+ * memory. Results are written to the terminal, to RAID.json and to RAID.md.
  */
 public final class RaidBench {
     private record Turn(RaidSubject subject, RaidWork work) {}

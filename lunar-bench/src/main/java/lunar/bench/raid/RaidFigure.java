@@ -1,10 +1,10 @@
 package lunar.bench.raid;
 
 /**
- * Measurement of a work.
+ * Result of a workload.
  *
- * @param megabytesPerSecond of what the host gives or takes; of a rebuild of what the new member gets
- * @param cpuSecondsPerGigabyte of the same bytes, of the whole process
+ * @param megabytesPerSecond of host data; for a rebuild, of data written to the new member
+ * @param cpuSecondsPerGigabyte processor time of the whole process per gigabyte
  */
 record RaidFigure(int round, String subject, String work, double megabytesPerSecond,
         double cpuSecondsPerGigabyte) {}

@@ -20,7 +20,7 @@ import lunar.raid.ScanOptions;
 import lunar.raid.metadata.record.Consistency;
 import org.jspecify.annotations.Nullable;
 
-/** A RAID 5 over four members in memory, and a second one that has lost a member; or a member by itself. */
+/** A RAID 5 over four members in memory, and a degraded one; or a single member. */
 final class RaidSubject implements AutoCloseable {
     static final int CHUNK_BYTES = 64 << 10;
     private static final int SMALL_BYTES = 4096;
@@ -116,7 +116,7 @@ final class RaidSubject implements AutoCloseable {
 
     private static RaidMembers there(@Nullable RaidMembers members) {
         if (members == null) {
-            throw new IllegalStateException("there is no volume");
+            throw new IllegalStateException("this subject has no volume");
         }
         return members;
     }

@@ -1,6 +1,6 @@
 package lunar.bench.raid;
 
-/** Works that a volume is measured at. */
+/** Workloads of a volume. */
 enum RaidWork {
     STRIPE_WRITE("full-stripe write"),
     /** A stripe at a time. */

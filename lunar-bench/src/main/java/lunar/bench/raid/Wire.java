@@ -10,8 +10,8 @@ import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 
 /**
- * A port of an Ethernet switch, full duplex, as a model: the data of requests pass it one after the other at a rate in
- * each direction. Loopback has no rate of its own. Headers are not counted.
+ * Model of a full-duplex port of an Ethernet switch: the data of requests passes it sequentially at a fixed rate per
+ * direction. Loopback has no rate limit of its own. Headers are not counted.
  */
 final class Wire {
     private static final double BITS_PER_BYTE = 8;
@@ -57,7 +57,7 @@ final class Wire {
             this.there = there;
         }
 
-        /** Data that come back wait, too, before the request goes: what passes in a second is the same. */
+        /** Returned data also waits before the request is sent: the data per second is the same. */
         @Override
         public void submit(BlockRequest request) {
             boolean reads = request.operation() == Operation.READ;

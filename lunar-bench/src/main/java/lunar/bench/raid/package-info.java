@@ -1,4 +1,4 @@
-/** Volumes: the experiment of the iRAID paper, and what a volume costs by itself. */
+/** Benchmarks of volumes: the experiment of the iRAID paper, and the cost of a volume without a network. */
 @NullMarked
 package lunar.bench.raid;
 

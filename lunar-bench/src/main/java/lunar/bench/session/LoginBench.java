@@ -27,9 +27,9 @@ import lunar.initiator.IscsiUri;
 import lunar.initiator.SessionOptions;
 
 /**
- * Measures logins and logouts per second: of Lunar's target, of tgtd and, where it is given, of another build of Lunar.
- * Several threads of this process log in with Lunar's initiator, open no LUN and log out at once, at one server after
- * the other in each round. Each server has the same file. The first rounds, in which code is compiled, do not count.
+ * Measures logins and logouts per second: of Lunar's target, of tgtd and optionally of another build of Lunar. Several
+ * threads of this process log in with Lunar's initiator and log out immediately without opening a LUN, at one server
+ * after another in each round. Each server serves the same file. The first rounds warm up and are not counted.
  */
 public final class LoginBench {
     private static final long DEVICE_BYTES = 64L << 20;
@@ -58,7 +58,7 @@ public final class LoginBench {
             if (given.number("rounds") < 1 || given.number("seconds") < 1
                     || given.number("threads") < 1
                     || given.number("threads") > InParallel.THREADS) {
-                throw new BenchException("rounds and seconds are above 0, threads 1 to "
+                throw new BenchException("rounds and seconds must be greater than 0, threads 1 to "
                         + InParallel.THREADS);
             }
             new LoginBench(given).run(out);

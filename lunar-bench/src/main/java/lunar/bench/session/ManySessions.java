@@ -27,10 +27,10 @@ import lunar.initiator.SessionOptions;
 import lunar.scsi.Lun;
 
 /**
- * Measures the cost of sessions to a {@code lunar serve} of its own process: thousands that are logged in and do
- * nothing but answer pings, and beside them some hundreds that read and write, which do so once more when the idle ones
- * have logged out. All come from this process, over TCP on the loopback interface; every session has opened its LUN, as
- * a host does, before it is looked at.
+ * Measures the cost of sessions in a {@code lunar serve} process: thousands of idle sessions that only answer pings,
+ * and some hundreds of active ones that read and write, which are measured again after the idle ones have logged out.
+ * All come from this process, over TCP on the loopback interface; every session has opened its LUN, like a host, before
+ * it is measured.
  */
 public final class ManySessions {
     private static final long DEVICE_BYTES = 256L << 20;
@@ -63,7 +63,7 @@ public final class ManySessions {
                     given.number("seconds"), given.number("idle-seconds"), given.path("lunar"),
                     given.path("dir"), given.path("result"), given.text("commit"));
             if (plan.idle < 1 || plan.active < 1 || plan.seconds < 1 || plan.idleSeconds < 1) {
-                throw new BenchException("sessions and seconds are above 0");
+                throw new BenchException("sessions and seconds must be greater than 0");
             }
             return plan;
         }
@@ -137,7 +137,7 @@ public final class ManySessions {
         List<Host> idle = InParallel.run(plan.idle, i -> host(sessions.get(i)));
         ServerProbe.Snapshot idling = probe.snapshot("idle");
         TimeUnit.SECONDS.sleep(SETTLE_SECONDS);
-        out.println("watching them for " + plan.idleSeconds + " s");
+        out.println("observing them for " + plan.idleSeconds + " s");
         double idleCpu = probe.cpuSeconds();
         TimeUnit.SECONDS.sleep(plan.idleSeconds);
         idleCpu = (probe.cpuSeconds() - idleCpu) / plan.idleSeconds;
@@ -155,7 +155,7 @@ public final class ManySessions {
         ServerProbe.Snapshot after = probe.snapshot("after");
 
         // Last, when all code is as warm as before: what the idle ones cost is not told too low.
-        out.println("the same without the idle ones");
+        out.println("repeating without the idle sessions");
         active = open(plan.active);
         SessionFigures.Work alone = work(active);
         close(active);

@@ -17,8 +17,8 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and writes of 4 KiB, one as often as the other, at random places of several disks at once, which {@link
- * Stamps#fill} has filled. What is read is checked.
+ * Reads and writes 4 KiB in equal numbers at random positions of several disks concurrently, which {@link Stamps#fill}
+ * has filled. Data read is verified.
  */
 final class RandomIo {
     /** @param firstStamp number of its first piece; disks that are the same unit have the same */

@@ -3,7 +3,7 @@ package lunar.bench.session;
 import lunar.bench.harness.Arguments;
 import lunar.bench.harness.Bench;
 import lunar.bench.harness.BenchException;
-import lunar.bench.harness.Crew;
+import lunar.bench.harness.WorkerThreads;
 import lunar.bench.harness.InParallel;
 import lunar.bench.harness.Latencies;
 import lunar.bench.harness.Machine;
@@ -35,8 +35,8 @@ import lunar.scsi.Lun;
 
 /**
  * Measures the cost of concurrency to the initiator: many threads with many requests in flight on one LUN, and many
- * LUNs open in one JVM, which all read and write at once. The target is a process of its own; all of it goes through
- * one initiator. All data read are checked.
+ * LUNs open in one JVM, which are all read and written concurrently. The target is a separate process; everything uses
+ * one initiator. All data read is verified.
  */
 public final class ScaleBench {
     private static final String DISK = "ram:1MiB";
@@ -66,7 +66,8 @@ public final class ScaleBench {
                     given.text("commit"));
             if (plan.threads < 1 || plan.depth < plan.threads || plan.luns < 1
                     || plan.seconds < 1) {
-                throw new BenchException("a request for each thread is needed, a LUN, a second");
+                throw new BenchException(
+                        "at least one request per thread, one LUN and one second are needed");
             }
             return plan;
         }
@@ -75,7 +76,7 @@ public final class ScaleBench {
     /** Memory and threads of this process at a moment, its heap after a collection. */
     record Usage(long heapBytes, int threads) {
         static Usage now() {
-            for (int i = 0; i < 3; i++) { // what the first finds dead may keep more alive
+            for (int i = 0; i < 3; i++) { // objects freed by the first may have kept others alive
                 System.gc();
             }
             return new Usage(
@@ -113,7 +114,7 @@ public final class ScaleBench {
         this.out = out;
     }
 
-    /** Measures, tells the figures, and writes them to SCALE.json. */
+    /** Measures, prints the figures and writes them to SCALE.json. */
     public static void main(String[] args) throws InterruptedException {
         Bench.main("scale", args, (given, out) -> new ScaleBench(Plan.parse(given), out).run());
     }
@@ -168,7 +169,8 @@ public final class ScaleBench {
 
     private OneLun oneLun(BlockDevice lun, int threads, int depth)
             throws BenchException, InterruptedException {
-        try (var crew = new Crew(threads); var load = new ThreadedIo(lun, threads, depth)) {
+        try (var crew = new WorkerThreads(threads);
+                var load = new ThreadedIo(lun, threads, depth)) {
             Latencies latencies = load.run(crew, RAMP_SECONDS, plan.seconds);
             Usage usage = Usage.now();
             return new OneLun(threads, depth, Work.of(latencies, plan.seconds), usage.heapBytes,

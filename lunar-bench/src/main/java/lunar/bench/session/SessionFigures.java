@@ -12,12 +12,12 @@ import java.util.function.ToLongFunction;
  * Results of {@link ManySessions}.
  *
  * @param empty before the sessions
- * @param idling with those that do nothing
- * @param working with those that read and write too
- * @param after when all have logged out
- * @param idleCores cores busy with the sessions that do nothing
- * @param beside reading and writing beside those that do nothing
- * @param alone reading and writing without them
+ * @param idling with the idle ones
+ * @param working with the active ones too
+ * @param after after all have logged out
+ * @param idleCores cores used by the idle sessions
+ * @param beside reads and writes with idle sessions
+ * @param alone reads and writes without idle sessions
  */
 record SessionFigures(int idle, int active, int depth, ServerProbe.Snapshot empty,
         ServerProbe.Snapshot idling, ServerProbe.Snapshot working, ServerProbe.Snapshot after,

@@ -1,7 +1,7 @@
 package lunar.bench.session;
 
 import lunar.bench.harness.BenchException;
-import lunar.bench.harness.Crew;
+import lunar.bench.harness.WorkerThreads;
 import lunar.bench.harness.Latencies;
 import lunar.bench.harness.Stamps;
 
@@ -17,9 +17,9 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and writes of 4 KiB, one as often as the other, at random places of one disk, which {@link Stamps#fill} has
- * filled from 0 on. Each of several threads keeps its share of the requests in flight: it takes those that have ended,
- * checks what was read, and sends them again.
+ * Reads and writes 4 KiB in equal numbers at random positions of one disk, which {@link Stamps#fill} has filled from 0
+ * on. Each of several threads keeps its share of the requests in flight: it takes completed ones, verifies data read,
+ * and resubmits them.
  */
 final class ThreadedIo implements AutoCloseable {
     private final BlockDevice device;
@@ -40,12 +40,12 @@ final class ThreadedIo implements AutoCloseable {
     }
 
     /** Counts only after the ramp. */
-    Latencies run(Crew crew, int rampSeconds, int seconds)
+    Latencies run(WorkerThreads crew, int rampSeconds, int seconds)
             throws BenchException, InterruptedException {
         var random = new SplittableRandom(1);
         long fromNs = System.nanoTime() + rampSeconds * 1_000_000_000L;
         long untilNs = fromNs + seconds * 1_000_000_000L;
-        var jobs = new ArrayList<Crew.Job>();
+        var jobs = new ArrayList<WorkerThreads.Job>();
         for (int i = 0; i < threads; i++) {
             int share = depth * (i + 1) / threads - depth * i / threads;
             jobs.add(new Asker(share, random.split(), fromNs, untilNs));
@@ -55,7 +55,7 @@ final class ThreadedIo implements AutoCloseable {
     }
 
     /** Work of one of the threads. */
-    private final class Asker implements Crew.Job {
+    private final class Asker implements WorkerThreads.Job {
         private final BlockingQueue<Request> ended;
         private final SplittableRandom random;
         private final long fromNs;

@@ -1,4 +1,4 @@
-/** What sessions, logins and concurrency cost. */
+/** Benchmarks of sessions, logins and concurrency. */
 @NullMarked
 package lunar.bench.session;
 

@@ -28,7 +28,7 @@ class CompareTest {
     }
 
     @Test
-    void shouldSayWhatIsFaster() {
+    void shouldReportWhatIsFaster() {
         assertThat(Compare.row(Agenda.READS, "memory", rounds(100, 100, 100, 100, 100),
                 rounds(150, 120, 130, 140, 150)).ratio().verdict()).isEqualTo("faster");
     }

@@ -32,12 +32,12 @@ class JvmLogTest {
     }
 
     @Test
-    void shouldTellThatThereWasNone() {
+    void shouldReportThatThereWasNoCommand() {
         assertThat(JvmLog.parse(LOG, 0, 10).collections()).hasToString("none");
     }
 
     @Test
-    void shouldTellThePauseThatOneOfAThousandExceeds() {
+    void shouldReportThePauseThatOneOfAThousandExceeds() {
         List<Double> pauses = IntStream.rangeClosed(1, 2000).mapToObj(i -> i / 1000.0).toList();
 
         assertThat(Pauses.of(pauses)).isEqualTo(new Pauses(2000, 1.998, 2.0));

@@ -21,7 +21,7 @@ class RegressionTest {
     }
 
     @Test
-    void shouldNotTakeNoiseForARegression() {
+    void shouldNotReportNoiseAsARegression() {
         Regression noisy = Regression.of(List.of(0.6, 0.7, 0.92, 0.8, 0.65));
 
         assertThat(noisy.ratios().median()).isEqualTo(0.7);
@@ -30,13 +30,13 @@ class RegressionTest {
     }
 
     @Test
-    void shouldNotJudgeByFewRounds() {
+    void shouldNotDecideByFewRounds() {
         assertThat(Regression.of(List.of(0.5, 0.5, 0.5, 0.5)).found()).isFalse();
         assertThat(Regression.of(List.of(0.5, 0.5)).verdict()).isEqualTo("too few rounds");
     }
 
     @Test
-    void shouldNotMindATenth() {
+    void shouldTolerateADifferenceOfATenth() {
         assertThat(Regression.of(List.of(0.91, 0.92, 0.91, 0.93, 0.9)).found()).isFalse();
     }
 

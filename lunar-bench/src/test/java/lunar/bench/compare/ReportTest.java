@@ -17,8 +17,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import lunar.bench.compare.Bar.Bound;
-import lunar.bench.compare.Bar.Judged;
+import lunar.bench.compare.Goal.Bound;
+import lunar.bench.compare.Goal.Judged;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -41,14 +41,14 @@ class ReportTest {
     }
 
     private Judged judged(String what) {
-        return Bars.all().stream().filter(bar -> bar.row().equals(Agenda.READS.name())
-                && bar.what().startsWith(what)).findFirst().orElseThrow().judge(measured)
+        return Goals.all().stream().filter(goal -> goal.row().equals(Agenda.READS.name())
+                && goal.what().startsWith(what)).findFirst().orElseThrow().judge(measured)
                 .orElseThrow();
     }
 
     /** Ratios 2, 1.2 and 1.6: each round by itself, however much faster the machine was in one of them. */
     @Test
-    void shouldJudgeTheMedianOfTheRoundsRatios() {
+    void shouldCompareTheMedianOfTheRoundsRatios() {
         add(1, Agenda.READS, OURS, 200, 4);
         add(1, Agenda.READS, THEIRS, 100, 10);
         add(2, Agenda.READS, THEIRS, 1000, 10);
@@ -63,7 +63,7 @@ class ReportTest {
     }
 
     @Test
-    void shouldTellWhatWasMeasuredOnly() throws Exception {
+    void shouldReportMeasuredValuesOnly() throws Exception {
         add(1, Agenda.READS, OURS, 100, 4);
         add(1, Agenda.READS, THEIRS, 100, 10);
 
@@ -78,7 +78,7 @@ class ReportTest {
     }
 
     @Test
-    void shouldSayWhetherTheRoundsAgree() {
+    void shouldReportWhetherTheRoundsAgree() {
         assertThat(Bound.least(1).verdict(new Spread(1, 1, 2))).isEqualTo("reached");
         assertThat(Bound.least(1).verdict(new Spread(0.9, 0.8, 1))).isEqualTo(
                 "missed, not in each round");
@@ -93,10 +93,10 @@ class ReportTest {
                 .forEach(pair -> labels.add(entry.work().name() + ": " + pair.label())));
 
         assertThat(labels).doesNotHaveDuplicates();
-        for (Bar bar : Bars.all()) {
-            assertThat(labels).contains(bar.over().work().name() + ": "
-                    + bar.over().pair().label());
-            bar.under().ifPresent(under -> assertThat(labels)
+        for (Goal goal : Goals.all()) {
+            assertThat(labels).contains(goal.over().work().name() + ": "
+                    + goal.over().pair().label());
+            goal.under().ifPresent(under -> assertThat(labels)
                     .contains(under.work().name() + ": " + under.pair().label()));
         }
     }

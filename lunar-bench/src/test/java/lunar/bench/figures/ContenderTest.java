@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Each of the initiators that are compared does what it is timed for. */
+/** Tests that each compared initiator does the work that it is timed for. */
 class ContenderTest {
     private static final int PIECES = 256;
     private static final int SESSIONS = 4;
@@ -71,7 +71,7 @@ class ContenderTest {
 
     @ParameterizedTest
     @EnumSource(Kind.class)
-    void shouldNotTakeWhatWasNotWritten(Kind kind) throws Exception {
+    void shouldNotCacheUnwrittenData(Kind kind) throws Exception {
         try (var server = server(); Contender contender = open(kind, server)) {
             contender.blocking().run(true, new int[]{0, 1, 2, 3});
             try (BlockDevice device = Devices.open(uri(server)); Arena arena = Arena.ofShared()) {

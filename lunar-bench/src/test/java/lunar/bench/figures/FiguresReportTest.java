@@ -35,7 +35,7 @@ class FiguresReportTest {
 
     /** By hand: s = 2, t(2) = 4.303; ratios 2, 4 and 3. */
     @Test
-    void shouldTellMeansIntervalsAndRatios() {
+    void shouldReportMeansIntervalsAndRatios() {
         String tables = report(List.of("Lunar", "jSCSI 2.2", "iscsi-perf")).tables();
 
         assertThat(tables.lines().filter(line -> line.startsWith("1 thread ")).findFirst()
@@ -46,7 +46,7 @@ class FiguresReportTest {
     }
 
     @Test
-    void shouldDrawAndRecordWhatThereIs() throws Exception {
+    void shouldDrawAndRecordAvailableResults() throws Exception {
         report(List.of("Lunar", "jSCSI 2.2")).write(); // libiscsi is not installed
 
         assertThat(Files.readString(folder.resolve("figure-3.svg"))).contains("jSCSI 2.2",

@@ -59,7 +59,7 @@ class ChartTest {
 
     /** Circles are the first series, once in the legend and three times in each of the two panels. */
     @Test
-    void shouldPutLessFurtherDownAndMoreThreadsFurtherRight() throws Exception {
+    void shouldPlotAxesInAscendingOrder() throws Exception {
         List<Element> marks = all(chart(FAST, SLOW), "circle");
 
         assertThat(marks).hasSize(7);

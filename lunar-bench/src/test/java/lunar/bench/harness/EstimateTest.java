@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class EstimateTest {
     /** By hand: s = sqrt(2.5), t(4) = 2.776. */
     @Test
-    void shouldTellMeanAndIntervalOfASmallSample() {
+    void shouldReportMeanAndIntervalOfASmallSample() {
         Estimate estimate = Estimate.of(List.of(1.0, 2.0, 3.0, 4.0, 5.0));
 
         assertThat(estimate.count()).isEqualTo(5);
@@ -22,12 +22,12 @@ class EstimateTest {
     }
 
     @Test
-    void shouldKnowNothingFromOneValue() {
+    void shouldReportNoIntervalForOneValue() {
         assertThat(Estimate.of(List.of(7.0)))
                 .isEqualTo(new Estimate(1, 7, Double.POSITIVE_INFINITY));
     }
 
-    /** What 95 % confidence means: 19 of 20 such intervals hold the true mean. */
+    /** Checks 95 % confidence: 19 of 20 such intervals contain the true mean. */
     @Test
     void shouldHoldTheTrueMeanInNineteenOfTwentySamples() {
         var random = new Random(1);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Each of the clients does what its figures say. */
+/** Tests that each client does the work that its figures report. */
 class LoadTest {
     private static final int BYTES = 1 << 20;
     private static final Work WRITES = new Work("writes", Operation.WRITE, 4096, true, 8, false);
@@ -82,7 +82,7 @@ class LoadTest {
     }
 
     @Test
-    void shouldTellThatARequestFailed() throws Exception {
+    void shouldReportThatARequestFailed() throws Exception {
         try (var server = server()) {
             var beyond = new LoadOrder(uri(server.portals().getFirst().getPort()), 2 * BYTES,
                     WRITES, 1, Terms.USUAL, 0, 200);
@@ -94,7 +94,7 @@ class LoadTest {
 
     @ParameterizedTest
     @EnumSource(value = Operation.class, names = {"READ", "WRITE"})
-    void shouldGoRoundTheModelLoop(Operation operation) throws Exception {
+    void shouldRunTheModelLoop(Operation operation) throws Exception {
         try (var server = ModelServer.start()) {
             for (int bytes : new int[]{4096, 256 << 10}) {
                 var work = new Work("loop", operation, bytes, true, 8, false);
@@ -108,7 +108,7 @@ class LoadTest {
     }
 
     @Test
-    void shouldGoThroughAllPlacesInOrder() {
+    void shouldVisitAllFieldsInOrder() {
         var cursor = new AtomicLong();
         var places = new Places(READS, 4 * READS.requestBytes() + 1, 0, cursor);
 

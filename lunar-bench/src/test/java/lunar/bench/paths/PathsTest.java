@@ -29,7 +29,7 @@ class PathsTest {
     Path folder;
 
     @Test
-    void shouldNumberLunsAtTheirServers() {
+    void shouldKeepLunNumbersOfTheirServers() {
         assertThat(Paths.subjects(PATHS).values()).containsExactly(
                 new Subject("one", "lunar", 0), new Subject("theirs", "tgtd", 1),
                 new Subject("two", "lunar", 1), new Subject("other", "lunar --verbose", 0),

@@ -18,7 +18,7 @@ class IraidReportTest {
     @TempDir
     Path folder;
 
-    /** One target moves 10 MB/s, a volume as many times as much as it has members; half of that on slow networks. */
+    /** A single target moves 10 MB/s, a volume that rate times its members; half of that on slow networks. */
     private static IraidFigure figure(IraidCell cell) {
         double mean = 10.0 * cell.setup().targets() / (cell.mbits() == IraidCell.FAST ? 1 : 2);
         return new IraidFigure(cell, List.of(mean - 1, mean, mean, mean + 1), 0.5);
@@ -37,7 +37,7 @@ class IraidReportTest {
     }
 
     @Test
-    void shouldTellRatiosToOneTarget() throws Exception {
+    void shouldReportRatiosToOneTarget() throws Exception {
         String text = report(IraidCell.all()).markdown();
 
         assertThat(text).contains(
@@ -67,7 +67,7 @@ class IraidReportTest {
 
     /** When only some cells were asked for. */
     @Test
-    void shouldLeaveOutWhatWasNotMeasured() throws Exception {
+    void shouldOmitUnmeasuredValues() throws Exception {
         IraidReport report = report(IraidCell.all().stream()
                 .filter(cell -> cell.work().operation() == Operation.RANDOM_READ
                         && cell.setup().equals(IraidSetup.TARGET))

@@ -15,7 +15,7 @@ import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 import org.HdrHistogram.Histogram;
 
-/** Runs one workload on devices at once and measures it. */
+/** Runs a workload on several devices concurrently and measures it. */
 public final class Bench {
     private static final long SEED = 42;
 
@@ -72,7 +72,7 @@ public final class Bench {
             thread.join(TimeUnit.SECONDS.toMillis(1));
         }
         if (!ended) {
-            throw new Failure("a device does not answer; the bench was given up");
+            throw new Failure("a device does not respond; the benchmark was aborted");
         }
         all.forEach(Load::close);
         for (Load load : all) {

@@ -32,8 +32,8 @@ import picocli.CommandLine.Parameters;
 
 /** {@code lunar bench}: how fast devices are. */
 @Command(name = "bench",
-        description = "Measure devices: operations and megabytes per second, latencies, "
-                + "processor time. Several devices are measured at once.",
+        description = "Measure devices: operations and megabytes per second, latencies and "
+                + "processor time. Several devices are measured concurrently.",
         footer = {
                 "",
                 "A pattern that writes destroys data, and needs --force unless the device is memory or "
@@ -56,7 +56,7 @@ public final class BenchCommand extends DeviceCommand {
     private Workload.Pattern pattern = Workload.Pattern.RANDREAD;
 
     @Option(names = "--bs", paramLabel = "SIZE", converter = SizeConverter.class,
-            defaultValue = "4k", description = "Bytes of a request. Default: ${DEFAULT-VALUE}.")
+            defaultValue = "4k", description = "Size of a request. Default: ${DEFAULT-VALUE}.")
     private long requestBytes;
 
     @Option(names = "--qd", paramLabel = "N", defaultValue = "32",
@@ -68,23 +68,24 @@ public final class BenchCommand extends DeviceCommand {
     private int threads;
 
     @Option(names = "--time", paramLabel = "TIME", converter = TimeConverter.class,
-            defaultValue = "10s", description = "How long to measure. Default: ${DEFAULT-VALUE}.")
+            defaultValue = "10s",
+            description = "Duration of the measurement. Default: ${DEFAULT-VALUE}.")
     private Duration time = Duration.ZERO;
 
     @Option(names = "--ramp", paramLabel = "TIME", converter = TimeConverter.class,
             defaultValue = "1s",
-            description = "How long to run before that. Default: ${DEFAULT-VALUE}.")
+            description = "Warm-up time before the measurement. Default: ${DEFAULT-VALUE}.")
     private Duration ramp = Duration.ZERO;
 
     @Option(names = "--rwmixread", paramLabel = "PERCENT", defaultValue = "70",
-            description = "Reads of randrw. Default: ${DEFAULT-VALUE}.")
+            description = "Percentage of reads of randrw. Default: ${DEFAULT-VALUE}.")
     private int readPercent;
 
     @Option(names = "--size", paramLabel = "SIZE", converter = SizeConverter.class,
-            defaultValue = "0", description = "How much of each device to use. Default: all.")
+            defaultValue = "0", description = "Part of each device to use. Default: all.")
     private long rangeBytes;
 
-    @Option(names = "--force", description = "Overwrite what is on the devices.")
+    @Option(names = "--force", description = "Overwrite the devices' data.")
     private boolean force;
 
     @Option(names = "--json", description = "Write JSON.")
@@ -139,8 +140,8 @@ public final class BenchCommand extends DeviceCommand {
                 && !Files.exists(
                         Path.of(uri.substring("file:".length()).replaceFirst("\\?.*", "")));
         if (!created) {
-            throw new Failure(pattern + " overwrites what is on " + DeviceUri.withoutSecret(uri)
-                    + "; add --force if that is meant");
+            throw new Failure(pattern + " overwrites the data on " + DeviceUri.withoutSecret(uri)
+                    + "; add --force to confirm");
         }
     }
 
@@ -151,8 +152,8 @@ public final class BenchCommand extends DeviceCommand {
                 || requestBytes > Math.min(range, device.sizeBytes())) {
             throw new Failure(
                     "--bs " + requestBytes + " does not fit " + DeviceUri.withoutSecret(uri)
-                            + ", which has " + device.sizeBytes() + " bytes in blocks of "
-                            + device.blockSize() + " and takes requests to " + longest);
+                            + ": it has " + device.sizeBytes() + " bytes in blocks of "
+                            + device.blockSize() + " and accepts requests up to " + longest);
         }
         if (pattern.writes() && device.readOnly()) {
             throw new Failure(
@@ -176,7 +177,7 @@ public final class BenchCommand extends DeviceCommand {
             console().out().println(result.total().line());
         }
         console().out().println(String.format(Locale.ROOT,
-                "%.2f us of processor time for an operation, of this process",
+                "%.2f us of processor time per operation, in this process",
                 result.cpuMicrosecondsPerOperation()));
     }
 

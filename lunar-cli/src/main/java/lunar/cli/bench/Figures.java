@@ -6,13 +6,13 @@ import java.util.Map;
 import org.HdrHistogram.Histogram;
 
 /**
- * Measurements of a bench at one device, or at all together.
+ * Results of a benchmark for one device, or for all devices together.
  *
  * @param name the device
  * @param reads latencies of reads in nanoseconds
  * @param writes latencies of writes in nanoseconds
  * @param requestBytes bytes of a request
- * @param seconds how long was counted
+ * @param seconds duration of the measurement
  */
 public record Figures(String name, Histogram reads, Histogram writes, int requestBytes,
         double seconds) {

@@ -14,9 +14,9 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a number of requests in flight at a device until time is up. Each lane has one request and its buffer, and
- * submits it again from its completion, so that no thread is woken for it and nothing is allocated. A device that
- * completes on the submitting thread makes the lane go round in a loop there instead of ever deeper.
+ * Keeps a number of requests in flight at a device for a given time. Each lane has one request and its buffer, and
+ * resubmits it from its completion, so that no thread is woken and nothing is allocated. If a device completes on the
+ * submitting thread, the lane iterates there instead of recursing.
  */
 final class Load implements AutoCloseable {
     private static final int LOWEST_NS = 100;
@@ -65,7 +65,7 @@ final class Load implements AutoCloseable {
         }
     }
 
-    /** Waits for the last request; false if the device keeps one for too long. */
+    /** Waits for the last request; returns false if the device does not complete one in time. */
     boolean await() throws InterruptedException {
         return running.await(work.rampNs() + work.timeNs() + TimeUnit.SECONDS
                 .toNanos(DRAIN_SECONDS), TimeUnit.NANOSECONDS);
@@ -88,7 +88,7 @@ final class Load implements AutoCloseable {
 
     static Histogram histogram() { return new Histogram(LOWEST_NS, HIGHEST_NS, DIGITS); }
 
-    /** Frees the buffers; only after {@link #await} was true: the device must not use them any more. */
+    /** Frees the buffers; only after {@link #await} was true: the device must not use them any longer. */
     @Override
     public void close() { arena.close(); }
 
@@ -123,7 +123,7 @@ final class Load implements AutoCloseable {
                 startNs = System.nanoTime();
                 device.submit(request);
                 if (state.compareAndSet(SUBMITTING, PENDING)) {
-                    return; // its completion goes on
+                    return; // its completion continues
                 }
             }
             running.countDown();
@@ -151,7 +151,7 @@ final class Load implements AutoCloseable {
                 (reading ? reads : writes).recordValue(Math.min(now - startNs, HIGHEST_NS));
             }
             if (!state.compareAndSet(SUBMITTING, COMPLETED)) {
-                go(); // else the submitting thread goes on
+                go(); // else the submitting thread continues
             }
         }
 

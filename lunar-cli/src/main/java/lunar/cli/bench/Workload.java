@@ -5,15 +5,15 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Requests of a bench to a device.
+ * Workload of a benchmark on a device.
  *
- * @param pattern where and which way
- * @param requestBytes bytes of a request
- * @param depth requests each load keeps in flight
- * @param loads how many loads work on the device
+ * @param pattern access pattern
+ * @param requestBytes size of a request
+ * @param depth number of requests that each load keeps in flight
+ * @param loads number of loads on the device
  * @param readPercent share of reads of a mixed pattern
- * @param rampNs time that is not counted, for the code to become fast
- * @param timeNs time that is counted
+ * @param rampNs warm-up time, not measured
+ * @param timeNs measured time
  */
 public record Workload(Pattern pattern, int requestBytes, int depth, int loads, int readPercent,
         long rampNs, long timeNs) {

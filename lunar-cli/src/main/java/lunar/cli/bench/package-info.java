@@ -1,4 +1,4 @@
-/** The command that measures a device. */
+/** The {@code lunar bench} command, which measures devices. */
 @NullMarked
 package lunar.cli.bench;
 

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import lunar.fs.Names;
 
-/** Sends what was made to answer a request, with what browsers must be told about it. */
+/** Sends the response to a request, with the headers that browsers need. */
 final class Answer {
     static final int NO_BODY = -1;
 

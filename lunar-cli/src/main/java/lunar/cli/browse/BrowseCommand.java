@@ -32,7 +32,7 @@ import picocli.CommandLine.TypeConversionException;
 
 /** {@code lunar browse}: the files on a device, in a web browser or on the terminal. */
 @Command(name = "browse",
-        description = "Show the files on a device in a web browser: ext2, ext3, ext4 and FAT, with"
+        description = "Show the files on a device in a web browser: ext2, ext3, ext4 and FAT file systems, with"
                 + " or without partitions. Nothing is written. SIGTERM or Ctrl-C ends it cleanly.",
         footer = {
                 "", "Examples:", "  lunar browse file:disk.img",
@@ -45,11 +45,11 @@ public final class BrowseCommand extends DeviceCommand {
     private String uri = "";
 
     @Option(names = "--listen", paramLabel = "HOST:PORT", converter = Listen.class,
-            description = "Where to listen. Port 0 is a free one. Default: 127.0.0.1:0.")
+            description = "Address to listen on. Port 0 selects a free port. Default: 127.0.0.1:0.")
     private @Nullable Portal listen;
 
     @Option(names = "--allow-anonymous",
-            description = "Show all files to everybody, even where other machines can connect.")
+            description = "Show all files without authentication, even if other machines can connect.")
     private boolean allowAnonymous;
 
     @Option(names = "--volume", paramLabel = "N",
@@ -58,11 +58,11 @@ public final class BrowseCommand extends DeviceCommand {
     private @Nullable Integer volume;
 
     @Option(names = "--list", paramLabel = "PATH",
-            description = "Print the entries of a directory, or the entry of a file, and end.")
+            description = "Print the entries of a directory, or the entry of a file, and exit.")
     private @Nullable String list;
 
     @Option(names = "--cat", paramLabel = "PATH",
-            description = "Write the content of a file to the standard output, and end.")
+            description = "Write the content of a file to standard output, and exit.")
     private @Nullable String cat;
 
     @Option(names = "--json", description = "Write JSON, with --list.")
@@ -93,7 +93,7 @@ public final class BrowseCommand extends DeviceCommand {
                 .resolve();
         if (serves && !address.getAddress().isLoopbackAddress() && !allowAnonymous) {
             throw new Failure("other machines can reach " + Portal.text(address)
-                    + " and could read all files: listen on 127.0.0.1, or let everybody in with"
+                    + " and could read all files: listen on 127.0.0.1, or permit that with"
                     + " --allow-anonymous");
         }
         try (var devices = new OpenDevices(config.volumes())) {
@@ -110,24 +110,24 @@ public final class BrowseCommand extends DeviceCommand {
 
     private void requireSense() {
         if (list != null && cat != null) {
-            throw wrongUsage("--list and --cat are two things to do; name one of them");
+            throw wrongUsage("--list and --cat exclude each other");
         }
         boolean prints = list != null || cat != null;
         if (prints && listen != null) {
-            throw wrongUsage("--listen is for the web browser; leave it out with --list and --cat");
+            throw wrongUsage("--listen cannot be used with --list and --cat");
         }
         if (!prints && volume != null) {
-            throw wrongUsage("--volume goes with --list or --cat; the web browser shows all"
+            throw wrongUsage("--volume requires --list or --cat; the web browser shows all"
                     + " volumes");
         }
         if (list == null && json) {
-            throw wrongUsage("--json goes with --list");
+            throw wrongUsage("--json requires --list");
         }
     }
 
     private void requireFiles(BrowsedDisk.Look look) throws Failure {
         if (look.parts().stream().noneMatch(part -> part.files().isPresent())) {
-            throw new Failure("no files can be shown of " + DeviceUri.withoutSecret(uri) + ": "
+            throw new Failure("cannot show the files of " + DeviceUri.withoutSecret(uri) + ": "
                     + look.parts().stream().map(part -> (look.isWhole()
                             ? ""
                             : "volume " + part.volume().number() + ": ") + part.problem())
@@ -157,7 +157,7 @@ public final class BrowseCommand extends DeviceCommand {
             return parts.getFirst();
         }
         throw new Failure(
-                (wanted.isEmpty() ? "there are several volumes" : "there is no volume " + volume)
+                (wanted.isEmpty() ? "there are several volumes" : "no volume " + volume)
                         + "; choose one with --volume: " + look.parts().stream()
                                 .map(part -> part.volume().number() + " (" + part.volume().type()
                                         + ")")

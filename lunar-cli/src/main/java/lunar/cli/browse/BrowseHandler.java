@@ -15,7 +15,7 @@ import lunar.fs.Node;
 import lunar.fs.NotFoundException;
 import lunar.fs.UnsupportedException;
 
-/** Finds out what a request wants, and has it answered. */
+/** Handles the requests of the web browser. */
 final class BrowseHandler implements HttpHandler {
     private static final System.Logger LOG = System.getLogger("lunar.cli");
     private static final int PAGE_ROWS = 1_000;
@@ -38,25 +38,25 @@ final class BrowseHandler implements HttpHandler {
             var answer = new Answer(exchange);
             try {
                 answer(answer);
-            } catch (Refusal e) {
+            } catch (HttpError e) {
                 refuse(answer, e);
             } catch (NotFoundException e) {
-                refuse(answer, new Refusal(404, String.valueOf(e.getMessage())));
+                refuse(answer, new HttpError(404, String.valueOf(e.getMessage())));
             } catch (UnsupportedException | BrowsedDisk.NoFilesException e) {
-                refuse(answer, new Refusal(501, "This cannot be shown: " + e.getMessage()));
+                refuse(answer, new HttpError(501, "This cannot be shown: " + e.getMessage()));
             } catch (FsException e) {
-                refuse(answer, new Refusal(500, "The file system is damaged: " + e.getMessage()));
+                refuse(answer, new HttpError(500, "The file system is damaged: " + e.getMessage()));
             } catch (StorageException e) {
-                refuse(answer, new Refusal(502, "The device fails: " + e.getMessage()));
+                refuse(answer, new HttpError(502, "The device fails: " + e.getMessage()));
             }
         } catch (IOException e) { // the client has gone, or the rest of a file cannot be read
-            LOG.log(System.Logger.Level.DEBUG, "a request ends early", e);
+            LOG.log(System.Logger.Level.DEBUG, "connection closed during a request", e);
         } catch (RuntimeException e) {
             LOG.log(System.Logger.Level.ERROR, "a request failed", e);
         }
     }
 
-    private void refuse(Answer answer, Refusal refusal) throws IOException {
+    private void refuse(Answer answer, HttpError refusal) throws IOException {
         if (answer.exchange().getResponseCode() >= 0) { // too late: the answer has begun, and is cut off
             return;
         }
@@ -72,16 +72,16 @@ final class BrowseHandler implements HttpHandler {
         }
     }
 
-    private void answer(Answer answer) throws IOException, Refusal {
+    private void answer(Answer answer) throws IOException, HttpError {
         HttpExchange exchange = answer.exchange();
         String host = exchange.getRequestHeaders().getFirst("Host");
         if (host != null && !isOurHost.test(host)) {
-            throw new Refusal(421, "This server does not go by that name.");
+            throw new HttpError(421, "This server does not have that name.");
         }
         String method = exchange.getRequestMethod();
         if (!method.equals("GET") && !method.equals("HEAD")) {
             answer.header("Allow", "GET, HEAD");
-            throw new Refusal(405, "Nothing can be changed here.");
+            throw new HttpError(405, "This server is read-only.");
         }
         String raw = Optional.ofNullable(exchange.getRequestURI().getRawPath()).orElse("");
         Map<String, String> query = query(exchange);
@@ -109,13 +109,13 @@ final class BrowseHandler implements HttpHandler {
                 new FileAnswer(answer, path.volume(), files, node, path.names().getLast())
                         .send(query.containsKey("download"));
             }
-            default -> throw new Refusal(404, "This is a "
+            default -> throw new HttpError(404, "This is a "
                     + node.kind().name().toLowerCase(Locale.ROOT).replace('_', ' ')
                     + ", which has no content.");
         }
     }
 
-    private static Refusal nothing() { return new Refusal(404, "There is nothing here."); }
+    private static HttpError nothing() { return new HttpError(404, "Not found."); }
 
     private void start(Answer answer, BrowsedDisk.Look look, Map<String, String> query)
             throws IOException {

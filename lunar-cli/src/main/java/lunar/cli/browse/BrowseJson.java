@@ -9,7 +9,7 @@ import lunar.fs.FileSystemInfo;
 import lunar.fs.Names;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Content of the pages as JSON, for machines. */
+/** Content of the pages as JSON. */
 public final class BrowseJson {
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
 

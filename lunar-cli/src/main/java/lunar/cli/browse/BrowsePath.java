@@ -8,7 +8,7 @@ import java.util.Optional;
 import lunar.fs.Names;
 
 /**
- * A path as it stands in a URL: a volume and names in a file system. Names that are no text travel as their bytes.
+ * Path of a URL: a volume and names in a file system. Names that are not text are encoded as bytes.
  *
  * @param volume number of the volume
  * @param names from the root of its file system down; none is {@code .}, {@code ..} or has a {@code /}
@@ -23,10 +23,10 @@ record BrowsePath(long volume, List<String> names, boolean endsWithSlash) {
     }
 
     /**
-     * Takes the path of a URL apart.
+     * Parses the path of a URL.
      *
-     * @param raw as it came, with its percent signs; it begins with a slash
-     * @return empty where it is no such path
+     * @param raw the undecoded path, with percent encoding; begins with a slash
+     * @return empty if it is not such a path
      */
     static Optional<BrowsePath> parse(String raw) {
         String[] parts = raw.split("/", -1);

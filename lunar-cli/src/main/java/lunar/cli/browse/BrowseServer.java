@@ -24,14 +24,14 @@ public final class BrowseServer implements AutoCloseable {
     /**
      * Starts a server.
      *
-     * @param disk what it shows; stays the caller's
-     * @param uri how pages call it, without a secret
-     * @param address where to listen; port 0 is a free one
-     * @throws IOException when it cannot listen there
+     * @param disk the device to show; not closed by the server
+     * @param uri name of the device on pages, without a secret
+     * @param address address to listen on; port 0 selects a free port
+     * @throws IOException if it cannot listen on the address
      */
     public static BrowseServer start(BrowsedDisk disk, String uri, InetSocketAddress address)
             throws IOException {
-        // Limits that the JDK's server takes from nowhere else; values that are already set are kept.
+        // Limits that the JDK's server accepts only as system properties; existing values are kept.
         limit("jdk.httpserver.maxConnections", MAX_CONNECTIONS);
         limit("sun.net.httpserver.maxReqTime", REQUEST_SECONDS);
         HttpServer server = HttpServer.create(address, 0);
@@ -60,7 +60,7 @@ public final class BrowseServer implements AutoCloseable {
     /** Where it listens. */
     public InetSocketAddress address() { return server.getAddress(); }
 
-    /** Stops the server: what is being sent is cut off. */
+    /** Stops the server; responses in progress are aborted. */
     @Override
     public void close() {
         server.stop(0);

@@ -15,14 +15,14 @@ import lunar.fs.FileSystemView;
 import lunar.fs.Names;
 import lunar.fs.Node;
 
-/** The files of a volume for the terminal. */
+/** Prints files of a volume to the terminal. */
 public final class BrowseTerminal {
     private static final int BUFFER_BYTES = 1 << 20;
 
     private final BrowsedDisk.Part part;
     private final FileSystemView files;
 
-    /** @throws BrowsedDisk.NoFilesException when the volume has none that can be read */
+    /** @throws BrowsedDisk.NoFilesException if the volume has none that can be read */
     public BrowseTerminal(BrowsedDisk.Part part) throws BrowsedDisk.NoFilesException {
         this.part = part;
         files = part.requireFiles();

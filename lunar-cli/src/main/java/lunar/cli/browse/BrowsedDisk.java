@@ -14,8 +14,8 @@ import lunar.fs.Volume;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The volumes of a device and what can be read of them. Views keep what they have read, and the device may be in use by
- * others: after a while they are opened anew. Thread-safe.
+ * The volumes of a device and their file systems. Views cache what they have read, and the device may be in use by
+ * others, so they are reopened after some time. Thread-safe.
  */
 public final class BrowsedDisk {
     private static final long FRESH_NS = TimeUnit.SECONDS.toNanos(2);

@@ -5,11 +5,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A part of a file that a request asks for (RFC 9110, section 14). Several parts at once are not served: the whole is,
- * as the RFC allows.
+ * Range of a file that a request selects (RFC 9110, section 14). Multiple ranges are not supported: the whole file is
+ * sent, as the RFC allows.
  *
  * @param first first byte
- * @param count bytes; 0 where what was asked for is behind the end
+ * @param count number of bytes; 0 if the range starts after the end
  */
 record ByteRange(long first, long count) {
     private static final Pattern FORM = Pattern
@@ -17,7 +17,7 @@ record ByteRange(long first, long count) {
 
     static final ByteRange UNSATISFIABLE = new ByteRange(0, 0);
 
-    /** Parses a Range header; empty where it asks for the whole, or cannot be understood. */
+    /** Parses a Range header; empty if it asks for the whole, or cannot be understood. */
     static Optional<ByteRange> parse(String header, long sizeBytes) {
         Matcher matcher = FORM.matcher(header);
         if (!matcher.matches() || (matcher.group(1) == null && matcher.group(2) == null)) {

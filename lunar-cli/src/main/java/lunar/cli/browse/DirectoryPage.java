@@ -11,7 +11,7 @@ import lunar.fs.FileSystemView;
 import lunar.fs.Kind;
 import lunar.fs.Node;
 
-/** A directory as a page. */
+/** HTML page of a directory. */
 final class DirectoryPage {
     private static final DateTimeFormatter TIME = DateTimeFormatter
             .ofPattern("yyyy-MM-dd HH:mm", Locale.ROOT).withZone(ZoneOffset.UTC);

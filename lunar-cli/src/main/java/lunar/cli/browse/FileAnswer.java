@@ -16,9 +16,9 @@ import lunar.fs.FileSystemView;
 import lunar.fs.Node;
 import org.jspecify.annotations.Nullable;
 
-/** Sends a file, or a part of it. */
+/** Sends a file, or a range of it. */
 final class FileAnswer {
-    /** No scripts, no plug-ins, no forms, an origin of its own, nothing loaded. */
+    /** No scripts, plug-ins, forms or external resources, and a unique origin. */
     private static final String POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
     private static final int BUFFER_BYTES = 256 << 10;
@@ -97,7 +97,7 @@ final class FileAnswer {
     private static void fill(SeekableByteChannel channel, ByteBuffer buffer) throws IOException {
         while (buffer.hasRemaining()) {
             if (channel.read(buffer) < 0) {
-                throw new IOException("a file has become shorter while it was read");
+                throw new IOException("the file was truncated while it was read");
             }
         }
     }
@@ -109,7 +109,7 @@ final class FileAnswer {
                 file.sizeBytes(), time.getEpochSecond(), time.getNano());
     }
 
-    /** A time that is still to come is not told (RFC 9110, section 8.8.2.1). */
+    /** Returns the modification time, unless it is in the future (RFC 9110, section 8.8.2.1). */
     private Optional<Instant> lastModified() {
         return file.modified().map(time -> time.truncatedTo(ChronoUnit.SECONDS))
                 .filter(time -> time.isBefore(Instant.now())
@@ -132,7 +132,7 @@ final class FileAnswer {
                 .orElse(false);
     }
 
-    /** Whether the part that is asked for is one of the file that the client knows. */
+    /** Whether the client's version of the file is the current one. */
     private boolean isStill(@Nullable String condition) {
         if (condition == null || condition.equals(tag())) {
             return true;

@@ -4,7 +4,7 @@ import java.util.Locale;
 import lunar.block.Size;
 import lunar.fs.Names;
 
-/** Builds a page; text that is not ours goes through {@link #text}. */
+/** Builds an HTML page; foreign text must be added by {@link #text}, which escapes it. */
 final class Html {
     private static final String ICONS = """
             <svg width="0" height="0" aria-hidden="true" focusable="false">
@@ -70,8 +70,8 @@ final class Html {
     /** Ends the page. */
     String end() { return page.append("</main></body></html>\n").toString(); }
 
-    /** A page that says why there is no other. */
-    static String error(String uri, Refusal refusal) {
+    /** Returns the page of an error. */
+    static String error(String uri, HttpError refusal) {
         return new Html(refusal.status() + " – Lunar", uri)
                 .raw("<div class=\"error\"><strong>" + refusal.status() + "</strong>")
                 .raw("<p>").text(refusal.text())

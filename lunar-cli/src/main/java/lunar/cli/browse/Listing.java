@@ -17,15 +17,15 @@ import lunar.fs.Node;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A page of a directory: its entries in order, directories first.
+ * Page of a directory listing: sorted entries, directories first.
  *
- * @param rows those on this page
+ * @param rows entries on this page
  * @param page its number, from 1
- * @param pages how many there are, at least 1
- * @param directories how many of the entries
- * @param others files, links and the rest
- * @param order what they are sorted by
- * @param notices what a person should know, one line each
+ * @param pages number of pages, at least 1
+ * @param directories number of directories
+ * @param others number of other entries
+ * @param order sort order
+ * @param notices notices for the user, one line each
  */
 public record Listing(List<Row> rows, int page, int pages, int directories, int others,
         Order order, List<String> notices) {
@@ -54,10 +54,10 @@ public record Listing(List<Row> rows, int page, int pages, int directories, int 
      * An entry.
      *
      * @param name as in the directory
-     * @param node empty where it is damaged
-     * @param kind what it is
+     * @param node empty if it is damaged
+     * @param kind type of the entry
      * @param target of a symbolic link that can be read
-     * @param problem why not, empty where nothing is wrong
+     * @param problem error of the entry, empty if none
      */
     public record Row(String name, Optional<Node> node, Kind kind, Optional<String> target,
             String problem) {
@@ -116,13 +116,13 @@ public record Listing(List<Row> rows, int page, int pages, int directories, int 
         try {
             files.visit(directory, entry -> entries.size() <= MAX_ENTRIES && entries.add(entry));
         } catch (CorruptException e) {
-            notices.add("This directory is damaged, and shown as far as it can be read: "
+            notices.add("This directory is damaged; showing the readable part: "
                     + e.getMessage());
         }
         if (entries.size() > MAX_ENTRIES) {
             entries.removeLast();
             notices.add("This directory has more than " + MAX_ENTRIES
-                    + " entries; the first ones of them are shown.");
+                    + " entries; showing the first ones.");
         }
         return entries;
     }

@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** Content-Type of files: by the end of the name, or by the look of it, where that can be nothing but plain text. */
+/** Content-Type of files, by the name's extension, or plain text by content. */
 final class MediaTypes {
     static final String BYTES = "application/octet-stream";
     static final String TEXT = "text/plain; charset=utf-8";
@@ -87,7 +87,7 @@ final class MediaTypes {
         return isText(start, count) ? TEXT : BYTES;
     }
 
-    /** UTF-8, cut off or not, without control characters but those of layout. */
+    /** Whether the bytes are UTF-8, possibly truncated, without control characters except white space. */
     private static boolean isText(byte[] start, int count) {
         CharBuffer text = CharBuffer.allocate(count);
         CoderResult result = StandardCharsets.UTF_8.newDecoder()

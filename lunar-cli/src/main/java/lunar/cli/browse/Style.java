@@ -5,7 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 
-/** How pages look, and the policy that lets a browser take this and nothing else. */
+/** Style sheet of pages, and the Content-Security-Policy that permits only this style. */
 final class Style {
     static final String CSS = """
             :root{color-scheme:light dark;--bg:#f6f7f9;--card:#fff;--ink:#1c2330;--soft:#5d6778;--line:#e3e7ee;

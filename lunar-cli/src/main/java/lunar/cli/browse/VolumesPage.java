@@ -3,7 +3,7 @@ package lunar.cli.browse;
 import lunar.block.Size;
 import lunar.fs.FileSystemInfo;
 
-/** The volumes of a device, one of which is to be chosen. */
+/** HTML page that lists the volumes of a device. */
 final class VolumesPage {
     private VolumesPage() {}
 

@@ -4,12 +4,12 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 
 /**
- * Where a command writes.
+ * Output streams of a command.
  *
  * @param out results, flushed at each line
- * @param err errors and remarks, flushed at each line
- * @param raw what {@code out} writes to, for results that are no text
- * @param real whether these are the process's own streams, which may be a terminal
+ * @param err errors and notices, flushed at each line
+ * @param raw stream below {@code out}, for binary results
+ * @param real whether these are the process's standard streams, which may be a terminal
  */
 public record Console(PrintWriter out, PrintWriter err, OutputStream raw, boolean real) {
     /** A console for text only. */

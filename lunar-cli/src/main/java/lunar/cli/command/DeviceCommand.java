@@ -10,13 +10,13 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Base of the commands: help, the streams, the level of the log. */
+/** Base class of the commands: help, output streams, log level. */
 @Command(mixinStandardHelpOptions = true, versionProvider = Version.class, sortOptions = false)
 public abstract class DeviceCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    @Option(names = "--verbose", description = "Log more, and tell where an error comes from.")
+    @Option(names = "--verbose", description = "Log more, and show the cause of an error.")
     private boolean verbose;
 
     private final Console console;
@@ -40,14 +40,14 @@ public abstract class DeviceCommand implements Callable<Integer> {
         return execute();
     }
 
-    /** Keeps warnings out of the log, unless more is asked for. */
+    /** Suppresses warnings in the log, unless verbose. */
     protected final void logErrorsOnly() {
         if (!verbose) {
             log(Level.ERROR);
         }
     }
 
-    /** Keeps out of the log what only the operator of a server wants to know. */
+    /** Suppresses informational messages, which are for operators of a server. */
     protected final void logWarningsOnly() {
         if (!verbose) {
             log(Level.WARN);

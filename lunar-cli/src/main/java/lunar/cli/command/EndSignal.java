@@ -2,13 +2,13 @@ package lunar.cli.command;
 
 import java.util.concurrent.CountDownLatch;
 
-/** SIGTERM and SIGINT: they end the JVM with status 0, once what the command holds open is closed. */
+/** Handles SIGTERM and SIGINT: closes the command's resources, then ends the JVM with status 0. */
 public final class EndSignal {
     private final Thread hook;
 
     private EndSignal(Thread hook) { this.hook = hook; }
 
-    /** @param open closed on a thread of its own, in this order; what fails is told, and makes the status 1 */
+    /** @param open closed on a separate thread, in this order; a failure is reported, and makes the status 1 */
     public static EndSignal closing(Console console, AutoCloseable... open) {
         var hook = new Thread(() -> {
             int status = 0;

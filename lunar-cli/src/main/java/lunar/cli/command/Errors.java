@@ -9,7 +9,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
-/** Turns whatever ends a command into one line and an exit status. */
+/** Maps the failure of a command to one line and an exit status. */
 public final class Errors {
     private static final int FAILED = 1;
     private static final int WRONG_USAGE = 2;
@@ -46,13 +46,13 @@ public final class Errors {
     public static String message(Throwable e) {
         String message = e.getMessage();
         if (message == null || message.isBlank()) {
-            return "unexpected " + e + "; --verbose shows where it comes from";
+            return "unexpected " + e + "; --verbose shows the cause";
         }
         boolean forPeople = e instanceof Failure || e instanceof IOException
                 || e instanceof IllegalArgumentException;
         return oneLine(forPeople
                 ? message + advice(e)
-                : "unexpected " + e + "; --verbose shows where it comes from");
+                : "unexpected " + e + "; --verbose shows the cause");
     }
 
     /** Returns advice for errors where only the command line knows it. */
@@ -61,7 +61,7 @@ public final class Errors {
             return "; check the address, and that a target listens there";
         }
         return causedBy(e, NoSpaceException.class)
-                ? "; make room, or choose another place"
+                ? "; free some space, or choose another location"
                 : "";
     }
 

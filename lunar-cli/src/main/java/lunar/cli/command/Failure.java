@@ -2,7 +2,7 @@ package lunar.cli.command;
 
 import org.jspecify.annotations.Nullable;
 
-/** Signals that a command cannot go on. The message is one line for the user, and says what to do. */
+/** Thrown when a command fails. The message is one line for the user that says what to do. */
 public final class Failure extends Exception {
     private static final long serialVersionUID = 1;
 

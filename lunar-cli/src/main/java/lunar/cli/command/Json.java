@@ -3,7 +3,7 @@ package lunar.cli.command;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Results for machines. Maps keep their order, so that the same command always writes the same text. */
+/** Writes results as JSON. Maps keep their order, so that output is deterministic. */
 public final class Json {
     private Json() {}
 

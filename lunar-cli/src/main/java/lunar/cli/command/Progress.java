@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.function.LongConsumer;
 import lunar.block.Size;
 
-/** A bar that grows, for a person at a terminal; nothing otherwise. */
+/** A progress bar on a terminal; no output otherwise. */
 public final class Progress implements LongConsumer, AutoCloseable {
     private static final int BAR_WIDTH = 30;
     private static final long REDRAW_NS = 100_000_000;

@@ -4,7 +4,7 @@ import lunar.block.Size;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Sizes such as {@code 4k} as bytes, for options. */
+/** Converts option values such as {@code 4k} to bytes. */
 public final class SizeConverter implements ITypeConverter<Long> {
     @Override
     public Long convert(String value) {

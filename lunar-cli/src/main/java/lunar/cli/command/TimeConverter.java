@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Times such as {@code 10s}, {@code 500ms} or {@code 2m}, for options. */
+/** Converts option values such as {@code 10s}, {@code 500ms} or {@code 2m} to durations. */
 public final class TimeConverter implements ITypeConverter<Duration> {
     private static final Pattern FORM = Pattern.compile("(\\d{1,9})(ms|s|m|h)?");
 

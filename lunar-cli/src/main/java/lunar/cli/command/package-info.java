@@ -1,4 +1,4 @@
-/** What commands share: the console, errors and their one line, options, progress. */
+/** Infrastructure of all commands: console, one-line errors, options, progress. */
 @NullMarked
 package lunar.cli.command;
 

@@ -16,8 +16,8 @@ import lunar.server.ServerPlan;
 import lunar.target.SessionLimits;
 
 /**
- * Reads the file of {@code serve --config}: every option of the command line under its own name, any number of portal
- * groups and targets, and the initiators that may use them.
+ * Reads the file of {@code serve --config}: all options of the command line under their names, any number of portal
+ * groups and targets, and their initiators.
  *
  * <pre>
  * portals = ["127.0.0.1:3260"]              # portal group 1
@@ -47,17 +47,17 @@ import lunar.target.SessionLimits;
  *
  * {@link PortalTables} and {@link TargetTables} read the parts, {@link VolumeTable} the volumes of all commands.
  *
- * @param portals where to listen, empty if the file does not say
- * @param targets what to serve
- * @param allowAnonymous whether every initiator may log in from other machines
+ * @param portals addresses to listen on, empty if the file has none
+ * @param targets targets to serve
+ * @param allowAnonymous whether logins from other machines need no authentication
  * @param headerDigest HeaderDigest
  * @param dataDigest DataDigest
  * @param state directory of the state that outlives the server
  * @param isns iSNS server where the targets are registered
- * @param discoveryChap credentials of users that may ask for the names of the targets
- * @param chapAlgorithms what CHAP may be done with where a target does not say
- * @param limits how many sessions and connections there may be
- * @param announceResets whether a unit tells a new session first that it was reset
+ * @param discoveryChap credentials for discovery
+ * @param chapAlgorithms CHAP algorithms of targets without their own
+ * @param limits limits of sessions and connections
+ * @param announceResets whether a unit first reports a reset to a new session
  */
 public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target> targets,
         boolean allowAnonymous, Optional<Digest> headerDigest, Optional<Digest> dataDigest,
@@ -93,7 +93,7 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
         portals.forEach(portal -> groups.add(portal.group()));
         List<ChapAlgorithm> algorithms = TargetTables.chapAlgorithms(root)
                 .orElse(ChapAlgorithm.DEFAULT_ORDER);
-        var _ = VolumeTable.read(root); // a mistake there is told now, not when the volume is opened
+        var _ = VolumeTable.read(root); // report errors there now rather than when the volume is opened
         return new ConfigFile(portals, targets(root, algorithms, groups),
                 root.flag("allow-anonymous"),
                 root.parsed("header-digest", Digest::parse),
@@ -111,14 +111,14 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
         if (root.has("luns")) {
             targets.add(reader.atTop(root));
         } else if (root.has("iqn")) {
-            throw root.wrong("'iqn' at the top needs 'luns' beside it");
+            throw root.wrong("'iqn' at the top level needs 'luns'");
         }
         var names = new HashSet<String>();
         targets.forEach(target -> names.add(target.iqn()));
         for (TomlTable table : root.tables("target")) {
             ServerPlan.Target target = reader.read(table);
             if (!names.add(target.iqn())) {
-                throw root.wrong("target " + target.iqn() + " is given twice");
+                throw root.wrong("target " + target.iqn() + " is configured twice");
             }
             targets.add(target);
         }

@@ -14,9 +14,9 @@ import lunar.raid.service.VolumeEvent;
 import lunar.raid.service.VolumeHost;
 
 /**
- * Keeps the members of a volume up to date in the config file that names it: a spare that has stepped in, a device that
- * a person has put there. Superblocks say which devices are members, so a file that a crash leaves as it was before
- * still leads to the volume; the next start puts it right.
+ * Keeps the members of a volume up to date in its config file after a spare was activated or a member replaced.
+ * Superblocks determine which devices are members, so an outdated file after a crash still leads to the volume, and the
+ * next start corrects it.
  */
 public final class ConfigHost implements VolumeHost {
     /** For the {@link java.util.ServiceLoader}. */
@@ -83,7 +83,7 @@ public final class ConfigHost implements VolumeHost {
                         gone);
             } catch (IOException | Failure e) {
                 System.getLogger("lunar.cli").log(System.Logger.Level.WARNING,
-                        "{0}: {1} does not name its members as they are: {2}", running, file,
+                        "{0}: cannot update its members in {1}: {2}", running, file,
                         Errors.message(e));
             } finally {
                 writing.unlock();

@@ -4,11 +4,11 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Where commands look for volumes that are named by their short URI. */
+/** Option for the config file in which commands look up volumes by their short URI. */
 public final class ConfigOption {
     @Option(names = "--config", paramLabel = "FILE",
-            description = "The file with the [[volume]] of a URI such as raid5:vol. Default: "
-                    + "$LUNAR_CONFIG, else lunar.toml of this directory.")
+            description = "Config file with the [[volume]] of a URI such as raid5:vol. Default: "
+                    + "$LUNAR_CONFIG, otherwise lunar.toml in this directory.")
     private @Nullable Path config;
 
     public VolumeUris volumes() { return new VolumeUris(config); }

@@ -4,7 +4,7 @@ import lunar.iscsi.login.DigestChoice;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** A user's choice of a digest. */
+/** Configured choice of a digest. */
 public enum Digest {
     /** Never. */
     NONE(DigestChoice.NONE),

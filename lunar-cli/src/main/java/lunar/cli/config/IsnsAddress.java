@@ -4,7 +4,7 @@ import lunar.isns.IsnsServer;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** An iSNS server as people write it: {@code HOST}, {@code HOST:PORT}, with {@code isns://} before it or without. */
+/** Parses the address of an iSNS server: {@code HOST} or {@code HOST:PORT}, with or without {@code isns://}. */
 public final class IsnsAddress {
     public static final String SCHEME = "isns://";
 
@@ -16,8 +16,9 @@ public final class IsnsAddress {
                 text.startsWith(SCHEME) ? text.substring(SCHEME.length()) : text,
                 IsnsServer.DEFAULT_PORT);
         if (place.port() == 0) {
-            throw new IllegalArgumentException("port 0 cannot be connected to; write for example "
-                    + new Portal(place.host(), IsnsServer.DEFAULT_PORT));
+            throw new IllegalArgumentException(
+                    "port 0 is not a valid port to connect to; write for example "
+                            + new Portal(place.host(), IsnsServer.DEFAULT_PORT));
         }
         return new IsnsServer(place.host(), place.port());
     }

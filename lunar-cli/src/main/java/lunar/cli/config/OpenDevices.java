@@ -7,7 +7,7 @@ import java.util.List;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 
-/** Devices that a command has opened; closed in reverse order. */
+/** Holds the devices that a command has opened, and closes them in reverse order. */
 public final class OpenDevices implements AutoCloseable {
     private final List<BlockDevice> devices = new ArrayList<>();
     private final VolumeUris volumes;

@@ -13,13 +13,13 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * An address as people write it: {@code HOST}, {@code HOST:PORT}, {@code [IPV6]:PORT}.
+ * Address in text form: {@code HOST}, {@code HOST:PORT}, {@code [IPV6]:PORT}.
  *
  * @param host name or address, without brackets
  * @param port 0 to 65535
  */
 public record Portal(String host, int port) {
-    /** Where {@code serve} listens if nothing else is said. */
+    /** Default address of {@code serve}. */
     public static final Portal DEFAULT = new Portal("127.0.0.1", TargetAddress.DEFAULT_PORT);
 
     private static final Pattern FORM = Pattern
@@ -49,7 +49,7 @@ public record Portal(String host, int port) {
         try {
             return new InetSocketAddress(InetAddress.getByName(host), port);
         } catch (UnknownHostException e) {
-            throw new Failure("no host '" + host + "' is known; check the name", e);
+            throw new Failure("unknown host '" + host + "'; check the name", e);
         }
     }
 

@@ -12,7 +12,7 @@ import lunar.iscsi.text.TargetAddress;
 import lunar.server.ServerPlan;
 import lunar.target.Absence;
 
-/** Reads where a config file says to listen: {@code portals} at the top, and each {@code [[portal-group]]}. */
+/** Reads the portals of a config file: {@code portals} at the top level, and each {@code [[portal-group]]}. */
 final class PortalTables {
     private static final Set<String> GROUP_KEYS = Set.of("tag", "portals", "moved");
     private static final Set<String> PORTAL_KEYS = Set.of("listen", "advertise");
@@ -37,13 +37,14 @@ final class PortalTables {
             }
             TomlTable group = table.named("portal group " + tag.getAsInt());
             if (!tags.add(tag.getAsInt())) {
-                throw group.wrong("it is given twice" + (tag.getAsInt() == ServerPlan.DEFAULT_GROUP
-                        ? "; the 'portals' at the top are group 1"
-                        : ""));
+                throw group.wrong(
+                        "it is configured twice" + (tag.getAsInt() == ServerPlan.DEFAULT_GROUP
+                                ? "; the 'portals' at the top level are group 1"
+                                : ""));
             }
             List<ServerPlan.Listen> own = portals(group, tag.getAsInt(), moved(group));
             if (own.isEmpty()) {
-                throw group.wrong("it has no 'portals'; say where to listen");
+                throw group.wrong("it has no 'portals'; add the addresses to listen on");
             }
             portals.addAll(own);
         }
@@ -82,7 +83,7 @@ final class PortalTables {
         for (ServerPlan.Listen each : portals) {
             var portal = new Portal(each.host(), each.port());
             if (portal.port() != 0 && !seen.add(portal)) {
-                throw root.wrong("portal " + portal + " is given twice");
+                throw root.wrong("portal " + portal + " is configured twice");
             }
         }
     }
@@ -107,7 +108,7 @@ final class PortalTables {
         Portal portal = Portal.parse(text);
         if (portal.port() == 0) {
             throw new IllegalArgumentException(
-                    "'" + text + "' has port 0, where nobody can connect");
+                    "'" + text + "' has port 0, to which initiators cannot connect");
         }
         return new TargetAddress(portal.host(), portal.port(), OptionalInt.empty());
     }

@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
 
-/** The URI of a device that shall only be read. */
+/** Rewrites the URI of a device to open it read-only. */
 public final class ReadOnlyUri {
     private static final Set<String> LOCAL = Set.of("file", "disk");
     private static final Pattern CREATE_KEY = Pattern
@@ -25,15 +25,15 @@ public final class ReadOnlyUri {
     }
 
     /**
-     * Returns the URI of the same device, but opened for reading where its scheme knows that: a file that cannot be
-     * written will do, none is made, and others that read are not locked out.
+     * Returns the URI of the same device opened read-only, if its scheme supports that: the file may be
+     * write-protected, is not created, and is not locked against other readers.
      *
-     * @throws Failure when opening it would make a key file
+     * @throws Failure if opening it would create a key file
      */
     public static String of(String uri) throws Failure {
         String below = Devices.withoutFilters(uri);
         if (CREATE_KEY.matcher(uri.substring(0, uri.length() - below.length())).find()) {
-            throw new Failure("a device that is only read gets no new key; take create-key=yes out"
+            throw new Failure("a device opened read-only cannot create a key; remove create-key=yes"
                     + " of " + DeviceUri.withoutSecret(uri));
         }
         DeviceUri parsed = DeviceUri.parse(below);

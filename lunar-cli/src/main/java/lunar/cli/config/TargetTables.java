@@ -42,9 +42,9 @@ public final class TargetTables {
     private final Set<Integer> groups;
 
     /**
-     * @param chap what initiators prove themselves by at targets that do not say
-     * @param chapAlgorithms what CHAP may be done with at targets that do not say
-     * @param groups tags of the portal groups there are
+     * @param chap CHAP credentials of targets without their own
+     * @param chapAlgorithms CHAP algorithms of targets without their own
+     * @param groups tags of the configured portal groups
      */
     TargetTables(Optional<String> chap, Optional<String> mutualChap,
             List<ChapAlgorithm> chapAlgorithms, Set<Integer> groups) {
@@ -102,17 +102,17 @@ public final class TargetTables {
         for (Numbered each : all) {
             int number = each.number().orElse(next);
             if (luns.put(number, each.lun()) != null) {
-                throw table.wrong("LUN " + number + " is given twice in 'luns'");
+                throw table.wrong("LUN " + number + " is configured twice in 'luns'");
             }
             next = number + 1;
         }
         if (next > MAX_LUN + 1) {
-            throw table.wrong("'luns' goes beyond LUN " + MAX_LUN);
+            throw table.wrong("'luns' exceeds LUN " + MAX_LUN);
         }
         return luns;
     }
 
-    /** A logical unit and its number, if it has one of its own; else it follows the one before. */
+    /** A logical unit and its explicit number; without one, it follows the previous unit. */
     private record Numbered(Optional<Integer> number, ServerPlan.Lun lun) {}
 
     private static Numbered lun(TomlTable table) throws Failure {
@@ -141,7 +141,7 @@ public final class TargetTables {
     private void requireGroup(TomlTable target, String key, int tag) throws Failure {
         if (!groups.contains(tag)) {
             throw target.wrong("'" + key + "' names portal group " + tag
-                    + ", which is not there; add a [[portal-group]] with tag = " + tag);
+                    + ", which does not exist; add a [[portal-group]] with tag = " + tag);
         }
     }
 
@@ -191,9 +191,9 @@ public final class TargetTables {
         for (TomlTable table : target.tables("initiator")) {
             table.requireKnown(INITIATOR_KEYS, " of an initiator");
             String name = table.text("name").orElseThrow(() -> table.wrong(
-                    "an initiator has no 'name'; write its iqn, or \"*\" for everybody"));
+                    "an initiator has no 'name'; write its iqn, or \"*\" for all initiators"));
             if (!names.add(name.toLowerCase(Locale.ROOT))) {
-                throw table.wrong("initiator " + name + " is given twice");
+                throw table.wrong("initiator " + name + " is configured twice");
             }
             initiators.add(new ServerPlan.Initiator(name, table.text("chap"),
                     table.text("mutual-chap"), map(table, name, luns), table.flag("read-only")));
@@ -221,7 +221,7 @@ public final class TargetTables {
         for (int lun : map.values()) {
             if (!luns.contains(lun)) {
                 throw table.wrong("initiator " + name + ": 'luns' names LUN " + lun
-                        + ", which the target has not");
+                        + ", which the target does not have");
             }
         }
         return Optional.of(map);

@@ -7,8 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A list of texts in a table of TOML, which is changed as a person with an editor would: comments, and the way it is
- * written, stay. Immutable; each change is a new text of the whole table.
+ * A list of strings in a TOML table, edited in place: comments and formatting are kept. Immutable; each change returns
+ * a new text of the whole table.
  */
 public final class TomlList {
     /** From one character to before another. */
@@ -28,7 +28,10 @@ public final class TomlList {
         this.elements = elements;
     }
 
-    /** The list of a key; empty where there is none, or one that is written in a way that only a person can change. */
+    /**
+     * Returns the list of a key; empty if there is none, or if it is formatted in a way that cannot be edited
+     * automatically.
+     */
     public static Optional<TomlList> find(String table, String key) {
         Matcher matcher = Pattern
                 .compile("(?m)^[ \\t]*" + Pattern.quote(key) + "[ \\t]*=[ \\t]*\\[")
@@ -91,7 +94,7 @@ public final class TomlList {
                 + text.substring(span.end());
     }
 
-    /** The table without a text, however it is quoted; empty where it is not written plainly. */
+    /** The table without a text, however it is quoted; empty if it is not written plainly. */
     public Optional<String> without(String value) {
         for (int i = 0; i < elements.size(); i++) {
             String written = text.substring(elements.get(i).from(), elements.get(i).end());

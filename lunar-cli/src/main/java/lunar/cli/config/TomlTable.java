@@ -16,7 +16,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.dataformat.toml.TomlMapper;
 
-/** A table of a TOML file. Whatever is wrong with a value is told in one line that names the file and the key. */
+/** A table of a TOML file. Errors in values are one line that names the file and the key. */
 final class TomlTable {
     private final Path path;
     private final JsonNode table;
@@ -45,7 +45,7 @@ final class TomlTable {
         }
     }
 
-    /** Returns this table with messages that say where it stands. */
+    /** Returns this table with messages that name its place in the file. */
     TomlTable named(String what) {
         return new TomlTable(path, table, what + ": ");
     }
@@ -54,7 +54,7 @@ final class TomlTable {
     TomlTable requireKnown(Set<String> known, String of) throws Failure {
         for (String key : table.propertyNames()) {
             if (!known.contains(key)) {
-                throw wrong("unknown key '" + key + "'" + of + "; there are "
+                throw wrong("unknown key '" + key + "'" + of + "; known keys: "
                         + String.join(", ", known.stream().sorted().toList()));
             }
         }
@@ -71,12 +71,12 @@ final class TomlTable {
             return Optional.empty();
         }
         if (!value.isString()) {
-            throw wrong("'" + key + "' must be a text in quotes");
+            throw wrong("'" + key + "' must be a string in quotes");
         }
         return Optional.of(value.stringValue());
     }
 
-    /** Parses a text; the parser's {@link IllegalArgumentException} says what is wrong. */
+    /** Parses a string; the parser's {@link IllegalArgumentException} describes errors. */
     <T> Optional<T> parsed(String key, Function<String, T> parser) throws Failure {
         Optional<String> text = text(key);
         return text.isEmpty() ? Optional.empty() : Optional.of(parse(key, text.get(), parser));
@@ -172,7 +172,7 @@ final class TomlTable {
             } else if (value.isObject()) {
                 list.add(ofTable.read(new TomlTable(path, value, where)));
             } else {
-                throw wrong("'" + key + "' must be a list of texts, as in " + key + " = [\""
+                throw wrong("'" + key + "' must be a list of strings, as in " + key + " = [\""
                         + example + "\"], or of tables in braces");
             }
         }

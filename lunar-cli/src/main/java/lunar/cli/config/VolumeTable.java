@@ -17,7 +17,7 @@ import lunar.raid.service.RunOptions;
 import lunar.raid.service.VolumeSpec;
 
 /**
- * A {@code [[volume]]} of a config file.
+ * A {@code [[volume]]} table of a config file.
  *
  * <pre>
  * [[volume]]
@@ -26,13 +26,13 @@ import lunar.raid.service.VolumeSpec;
  * members = ["iscsi://10.0.0.5/iqn.2026-11.org.example:disk/0", "file:/srv/b.img", "file:/srv/c.img"]
  * spares = ["file:/srv/d.img"]
  * rebuild-rate = "100MiB"                   # of each member, a second
- * degraded = "yes"                          # may start without a member that is away
- * stall-timeout = "1m"                      # a member that says nothing for so long is failed
- * verify-reads = "yes"                      # what is read is compared with checksums
+ * degraded = "yes"                          # may start without a missing member
+ * stall-timeout = "1m"                      # a member that does not respond for so long is failed
+ * verify-reads = "yes"                      # compares data read with checksums
  * </pre>
  *
- * @param level what its scheme is, if the table says
- * @param uuid which volume it is, if the table says
+ * @param level RAID level, if given
+ * @param uuid UUID of the volume, if given
  */
 public record VolumeTable(String name, Optional<Level> level, Optional<UUID> uuid,
         List<String> members,
@@ -47,7 +47,7 @@ public record VolumeTable(String name, Optional<Level> level, Optional<UUID> uui
         for (TomlTable table : root.tables("volume")) {
             VolumeTable one = of(table);
             if (!names.add(one.name())) {
-                throw root.wrong("volume '" + one.name() + "' is given twice");
+                throw root.wrong("volume '" + one.name() + "' is configured twice");
             }
             tables.add(one);
         }
@@ -87,7 +87,7 @@ public record VolumeTable(String name, Optional<Level> level, Optional<UUID> uui
 
     private static List<String> uris(TomlTable table, String key) throws Failure {
         return table.list(key, "file:a.img", uri -> uri, one -> {
-            throw table.wrong("'" + key + "' must be a list of texts, as in " + key
+            throw table.wrong("'" + key + "' must be a list of strings, as in " + key
                     + " = [\"file:a.img\"]");
         });
     }

@@ -13,14 +13,14 @@ import lunar.block.DeviceUri;
 import lunar.raid.service.VolumeStatus;
 
 /**
- * Changes that a table of a config file needs, so that it names the members and spares that a volume has.
+ * Changes to a table of a config file so that it names the current members and spares of a volume.
  *
- * @param renamed by its place among the members, another URI
- * @param more members that it lacks
- * @param lessSpares spares that are none any more
- * @param moreSpares spares that it lacks
- * @param hadJournal what it says of a journal's device
- * @param journal the device that has the journal
+ * @param renamed new URIs by index among the members
+ * @param more members to add
+ * @param lessSpares spares to remove
+ * @param moreSpares spares to add
+ * @param hadJournal journal device that it names
+ * @param journal actual journal device
  */
 record VolumeTableChange(Map<Integer, String> renamed, List<String> more,
         List<String> lessSpares, List<String> moreSpares, Optional<String> hadJournal,
@@ -77,7 +77,7 @@ record VolumeTableChange(Map<Integer, String> renamed, List<String> more,
                 && table.journal().equals(journal);
     }
 
-    /** The text of a table with it; empty where it is written in a way that only a person can change. */
+    /** The text of a table with it; empty if it is written in a way that only a person can change. */
     Optional<String> in(String before) {
         Optional<String> text = Optional.of(before);
         for (var one : renamed.entrySet()) {

@@ -11,13 +11,13 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import lunar.cli.command.Failure;
-import lunar.cli.raid.control.ControlPlace;
+import lunar.cli.raid.control.ControlDirectory;
 import lunar.raid.service.VolumeSpec;
 import lunar.raid.service.VolumeStatus;
 
 /**
- * Changes the {@code [[volume]]} tables of a config file as a person with an editor would: all other lines, and
- * comments, stay as they are. What comes out is read again before it takes the place of what was there.
+ * Edits the {@code [[volume]]} tables of a config file in place: all other lines and comments stay unchanged. The
+ * result is parsed before it replaces the file.
  */
 public final class VolumeTableFile {
     private static final Pattern HEADER = Pattern
@@ -35,12 +35,12 @@ public final class VolumeTableFile {
     }
 
     private static void alone(Change change) throws Failure, IOException {
-        try (var _ = ControlPlace.ofUser().configs()) {
+        try (var _ = ControlDirectory.ofUser().configs()) {
             change.make();
         }
     }
 
-    /** Adds a table at the end; the file is made where there is none. */
+    /** Adds a table at the end; creates the file if it does not exist. */
     public void append(VolumeSpec spec, UUID uuid) throws Failure, IOException {
         alone(() -> appendNow(spec, uuid));
     }
@@ -72,20 +72,20 @@ public final class VolumeTableFile {
         }
         if (!done) {
             throw new Failure("config file " + path + " does not name " + before + " in volume '"
-                    + name + "' as it is written here: write " + after + " in its place");
+                    + name + "' in this form: replace it by " + after + " by hand");
         }
         write(text(lines));
         if (table(name).stream()
                 .noneMatch(one -> one.members().contains(after) || one.spares().contains(after))) {
             throw new Failure("config file " + path + ": volume '" + name
-                    + "' could not be changed; write " + after + " in the place of " + before);
+                    + "' could not be changed; replace " + before + " by " + after + " by hand");
         }
     }
 
     /**
      * Has a table name the members, spares and journal that a volume has; nothing where it is no table of that volume.
      *
-     * @param removed spares that are none any more
+     * @param removed spares that are none any longer
      */
     void update(String name, VolumeStatus now, Set<String> removed) throws Failure, IOException {
         alone(() -> updateNow(name, now, removed));
@@ -112,7 +112,7 @@ public final class VolumeTableFile {
         }
         if (!table(name).filter(changes::isMadeIn).isPresent()) {
             throw new Failure("config file " + path + ": volume '" + name
-                    + "' could not be changed; write " + changes + " there by hand");
+                    + "' could not be changed; write " + changes + " by hand");
         }
     }
 
@@ -164,7 +164,7 @@ public final class VolumeTableFile {
             }
         }
         throw new Failure("config file " + path + " has no [[volume]] with name = \"" + name
-                + "\" in lines of their own: change it by hand");
+                + "\" on separate lines: change it by hand");
     }
 
     private static int end(List<String> lines, int from, int next) {

@@ -25,8 +25,8 @@ import lunar.server.InvalidPlanException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows the volumes of the config file, so that {@code raid5:vol} is enough of a URI. The file is the one that is named
- * on the command line, else {@code $LUNAR_CONFIG}, else {@code lunar.toml} of this directory where there is one.
+ * Resolves short URIs such as {@code raid5:vol} to volumes of the config file: the one given on the command line,
+ * otherwise {@code $LUNAR_CONFIG}, otherwise {@code lunar.toml} in this directory if it exists.
  */
 public final class VolumeUris {
     static final String VARIABLE = "LUNAR_CONFIG";
@@ -89,7 +89,7 @@ public final class VolumeUris {
         };
     }
 
-    /** Members of a volume that runs are in use, and say no more than that. */
+    /** Requires that a volume is not running; otherwise its members would only be reported as in use. */
     private void requireStopped(String uri) throws Failure {
         if (!isVolume(uri)) {
             return;
@@ -100,7 +100,7 @@ public final class VolumeUris {
             if (running.isPresent()) {
                 try (VolumeControl there = running.get()) {
                     throw new Failure(spec.title() + " runs already, in process "
-                            + there.status().path("pid").asLong(0) + ": use it there, or end it"
+                            + there.status().path("pid").asLong(0) + ": use it there, or stop it"
                             + " with 'lunar raid stop " + spec.title() + "'");
                 }
             }
@@ -114,7 +114,7 @@ public final class VolumeUris {
                 scheme -> bare.regionMatches(true, 0, scheme + ":", 0, scheme.length() + 1));
     }
 
-    /** A URI that says where the members are; any other as it is. Filters before it stay. */
+    /** Expands the URI of a volume to one with its members; returns any other URI unchanged. Keeps filters. */
     String expanded(String uri) throws Failure {
         String bare = Devices.withoutFilters(uri);
         if (!isVolume(bare)) {
@@ -126,12 +126,13 @@ public final class VolumeUris {
                 : uri;
     }
 
-    /** Which volume a URI means; what its options say goes before what the file says. */
+    /** Returns the volume of a URI; options of the URI override those of the file. */
     public VolumeSpec volume(String uri) throws Failure {
         DeviceUri parsed = DeviceUri.parse(uri);
         if (!VolumeSpec.schemes().contains(parsed.scheme())) {
-            throw new Failure(DeviceUri.withoutSecret(uri) + " is no volume; write raid5:vol, for"
-                    + " example; there are "
+            throw new Failure(DeviceUri.withoutSecret(uri)
+                    + " is not a volume; write for example raid5:vol"
+                    + "; configured: "
                     + String.join(":, ", VolumeSpec.schemes().stream().sorted().toList()) + ":");
         }
         if (!VolumeTable.isShort(parsed)) {
@@ -143,8 +144,8 @@ public final class VolumeUris {
             List<String> names = tables().stream().map(VolumeTable::title).toList();
             throw new Failure(parsed + " is not in the config file " + file() + (names.isEmpty()
                     ? Files.exists(file()) ? ", which has no volumes" : ", which does not exist"
-                    : "; there are " + String.join(", ", names))
-                    + ": name another with --config, or write " + parsed
+                    : "; configured: " + String.join(", ", names))
+                    + ": specify another file with --config, or write " + parsed
                     + "?member=URI&member=URI");
         }
         Map<String, String> options = new LinkedHashMap<>(parsed.options());

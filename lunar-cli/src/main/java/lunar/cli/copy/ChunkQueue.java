@@ -14,8 +14,8 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Works through a range in chunks, several of which are in flight at once. Only the thread that calls {@link #run}
- * touches the state; completions just hand their slot back to it.
+ * Processes a range in chunks, several of which are in flight. Only the thread that calls {@link #run} accesses the
+ * state; completions only return their slot to it.
  */
 abstract class ChunkQueue {
     private static final int BUFFER_ALIGNMENT_BYTES = 4096;
@@ -54,7 +54,7 @@ abstract class ChunkQueue {
         ended = new ArrayBlockingQueue<>(depth);
     }
 
-    /** Takes the next chunk and submits its first request; false if there is no more. */
+    /** Takes the next chunk and submits its first request; returns false if there are no more. */
     abstract boolean begin(Slot slot) throws StorageException, Failure;
 
     /** A request has succeeded: submits the chunk's next one; false if the chunk is done. */
@@ -66,7 +66,7 @@ abstract class ChunkQueue {
     final void submit(BlockDevice device, Slot slot, BlockRequest prepared) {
         device.submit(prepared.onCompletion((_, failure) -> {
             slot.failure = failure;
-            ended.add(slot); // never full: it has room for every slot
+            ended.add(slot); // never full: its capacity is the number of slots
         }));
     }
 

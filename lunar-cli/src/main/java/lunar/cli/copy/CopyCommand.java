@@ -21,7 +21,8 @@ import picocli.CommandLine.Parameters;
 
 /** {@code lunar copy}: one device to another. */
 @Command(name = "copy",
-        description = "Copy a device or file to another. Zeroes and holes are not sent.", footer = {
+        description = "Copy a device or file to another one. Zeroes and holes are not transferred.",
+        footer = {
                 "", "Examples:",
                 "  lunar copy disk.img iscsi://10.0.0.5/iqn.2026-11.org.lunar:disk/0 --verify",
                 "  lunar copy iscsi://10.0.0.5/iqn.2026-11.org.lunar:disk/0 backup.img"})
@@ -34,21 +35,21 @@ public final class CopyCommand extends DeviceCommand {
     private String source = "";
 
     @Parameters(index = "1", paramLabel = "DST",
-            description = "A device, or the path of a file, which is created if it is not there.")
+            description = "A device, or the path of a file, which is created if it does not exist.")
     private String destination = "";
 
     @Option(names = "--verify", description = "Read the copy back and compare.")
     private boolean verify;
 
     @Option(names = "--block-size", paramLabel = "SIZE", converter = SizeConverter.class,
-            defaultValue = "1MiB", description = "Bytes of a request. Default: ${DEFAULT-VALUE}.")
+            defaultValue = "1MiB", description = "Size of a request. Default: ${DEFAULT-VALUE}.")
     private long blockBytes;
 
     @Option(names = "--qd", paramLabel = "N", defaultValue = "8",
             description = "Requests in flight. Default: ${DEFAULT-VALUE}.")
     private int depth;
 
-    @Option(names = "--no-sparse", description = "Send zeroes and holes as data.")
+    @Option(names = "--no-sparse", description = "Transfer zeroes and holes as data.")
     private boolean dense;
 
     @Mixin
@@ -93,7 +94,7 @@ public final class CopyCommand extends DeviceCommand {
         makeStable(from, to, chunkBytes);
         tell("copied", from.sizeBytes(), startNs, copy.zeroBytes() == 0
                 ? ""
-                : "; " + Size.format(copy.zeroBytes()) + " of it zeroes, not sent");
+                : "; " + Size.format(copy.zeroBytes()) + " of it zeroes, not transferred");
         if (verify) {
             verify(from, to, chunkBytes);
         }
@@ -113,7 +114,7 @@ public final class CopyCommand extends DeviceCommand {
                 CopyRepair.run(from, to, chunkBytes);
             } catch (LostWritesException e) {
                 lost = e;
-                console().err().println("copy: " + e.getMessage() + "; comparing all again");
+                console().err().println("copy: " + e.getMessage() + "; comparing everything again");
             }
         }
         to.flush();
@@ -125,7 +126,7 @@ public final class CopyCommand extends DeviceCommand {
         try (var progress = new Progress(console(), "verify", from.sizeBytes())) {
             new DeviceComparison(from, to, depth, chunkBytes, progress).run();
         }
-        tell("verified", from.sizeBytes(), startNs, "; all equal");
+        tell("verified", from.sizeBytes(), startNs, "; no differences");
     }
 
     private void tell(String what, long bytes, long startNs, String more) {

@@ -12,8 +12,8 @@ import lunar.block.BlockDevice;
 import lunar.block.Size;
 
 /**
- * Where a copy comes from and goes to. A plain path is a file; the source is opened to be read only, and a destination
- * file that is not there is created with the source's size.
+ * Source and destination of a copy. A plain path is a file; the source is opened read-only, and a missing destination
+ * file is created with the source's size.
  */
 final class CopyEnds {
     /** A scheme, or a filter with its settings; then anything. */
@@ -37,7 +37,7 @@ final class CopyEnds {
         String destination = uri(to);
         if (source.equals(destination) && !isMemory(source)) {
             throw new Failure("source and destination are both " + from
-                    + "; name two different ones");
+                    + "; specify two different ones");
         }
         Optional<Path> file = file(destination);
         return new CopyEnds(source, destination, file.filter(path -> !Files.exists(path)),
@@ -76,12 +76,12 @@ final class CopyEnds {
                 : destination;
     }
 
-    /** Whether the destination holds nothing yet; to be asked before it is opened. */
+    /** Whether the destination is new; must be called before it is opened. */
     boolean isFresh() {
         return newFile.isPresent() || emptyFile || isMemory(destination);
     }
 
-    /** A copy that did not come to its end leaves no file that looks like one. */
+    /** Removes the created destination file of an incomplete copy. */
     void removeWhatWasCreated() throws IOException {
         if (newFile.isPresent()) {
             Files.deleteIfExists(newFile.get());
@@ -109,7 +109,7 @@ final class CopyEnds {
         if (from.sizeBytes() % to.blockSize() != 0) {
             throw new Failure("the source's " + from.sizeBytes()
                     + " bytes are not a multiple of the destination's blocks of " + to.blockSize()
-                    + " bytes; copy to a device of smaller blocks");
+                    + " bytes; copy to a device with smaller blocks");
         }
     }
 

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 
-/** Compares a copy with its source, piece by piece, and writes what differs. */
+/** Compares a copy with its source, piece by piece, and rewrites differing parts. */
 final class CopyRepair {
     private CopyRepair() {}
 

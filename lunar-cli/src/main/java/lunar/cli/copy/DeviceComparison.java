@@ -6,7 +6,7 @@ import java.util.function.LongConsumer;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 
-/** Reads two devices and says where they differ first. The second may be longer. */
+/** Compares two devices and finds the first difference. The second may be longer. */
 public final class DeviceComparison extends ChunkQueue {
     private static final int READING_FIRST = 0;
     private static final int READING_SECOND = 1;
@@ -70,7 +70,7 @@ public final class DeviceComparison extends ChunkQueue {
         long at = slot.part(slot.first).mismatch(slot.part(slot.second));
         if (at >= 0) {
             throw new Failure("the copy differs from the source at byte "
-                    + (slot.offsetBytes + at) + "; is somebody else writing to one of them?");
+                    + (slot.offsetBytes + at) + "; make sure that nothing else writes to them");
         }
         done(slot.lengthBytes);
         return false;

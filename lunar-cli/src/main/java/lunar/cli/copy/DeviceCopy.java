@@ -8,8 +8,8 @@ import lunar.block.Extent;
 import lunar.block.StorageException;
 
 /**
- * Copies a device to another. Holes and zeroes of the source are not sent: they are skipped where the destination is
- * known to be zero, and otherwise zeroed without data where it can do that.
+ * Copies a device to another. Holes and zeroes of the source are not transferred: they are skipped if the destination
+ * is known to be zero, and otherwise zeroed without data if it supports that.
  */
 public final class DeviceCopy extends ChunkQueue {
     private static final int READING = 0;
@@ -29,9 +29,9 @@ public final class DeviceCopy extends ChunkQueue {
     private long zeroBytes;
 
     /**
-     * @param sparse whether holes and zeroes are looked for
+     * @param sparse whether to detect holes and zeroes
      * @param destinationIsZero whether nothing was ever written to the destination
-     * @param progress told the bytes that are done
+     * @param progress receives the number of bytes done
      */
     public DeviceCopy(BlockDevice source, BlockDevice destination, int depth, int chunkBytes,
             boolean sparse, boolean destinationIsZero, LongConsumer progress) {
@@ -50,7 +50,7 @@ public final class DeviceCopy extends ChunkQueue {
     @Override
     boolean begin(Slot slot) throws StorageException {
         while (nextBytes < source.sizeBytes()) {
-            // Chunks end where their size divides, whatever came before.
+            // Chunks end at multiples of their size.
             long end = Math.min(source.sizeBytes(),
                     nextBytes - nextBytes % chunkBytes() + chunkBytes());
             boolean hole = sparse && isHole(nextBytes, end);
@@ -100,7 +100,7 @@ public final class DeviceCopy extends ChunkQueue {
         return true;
     }
 
-    /** Makes a chunk zero on the destination; false where it is zero already, and the chunk is done. */
+    /** Makes a chunk zero on the destination; false if it is zero already, and the chunk is done. */
     private boolean writeZeroes(Slot slot) {
         zeroBytes += slot.lengthBytes;
         if (destinationIsZero) {

@@ -18,9 +18,9 @@ import java.util.concurrent.TimeUnit;
 import lunar.block.BlockDevice;
 
 /**
- * Writes and reads at random places with many requests in flight, and checks every byte that is read against a model:
- * what a cell of 4 KiB holds follows from the seed, its place and how often it was written. Each thread has its own
- * cells, spread over the whole device, so that the model needs no order between threads.
+ * Writes and reads at random positions with many requests in flight, and checks every byte read against a model: the
+ * content of a cell of 4 KiB is determined by the seed, its position and its number of writes. Each thread has its own
+ * cells, distributed over the whole device, so that the model needs no synchronization between threads.
  */
 public final class PatternCheck {
     private static final int CELL_BYTES = 4096;
@@ -43,7 +43,7 @@ public final class PatternCheck {
         this.generations = generations;
     }
 
-    /** Goes on with what it knows of a device that was opened anew. */
+    /** Continues with the model on a device that was reopened. */
     public PatternCheck on(BlockDevice same) {
         return new PatternCheck(same, seed, depth, generations);
     }
@@ -146,8 +146,10 @@ public final class PatternCheck {
         for (int at = 0; at < CELL_BYTES; at += Long.BYTES) {
             long found = buffer.get(ValueLayout.JAVA_LONG, at);
             if (found != word(cell, at)) {
-                throw new Failure(String.format("byte %d holds %016x and not %016x, write %d of"
-                        + " its cell, seed %d", (long) cell * CELL_BYTES + at, found,
+                throw new Failure(String.format(
+                        "byte %d contains %016x instead of %016x, write %d of"
+                                + " its cell, seed %d",
+                        (long) cell * CELL_BYTES + at, found,
                         word(cell, at), generations[cell], seed));
             }
         }

@@ -1,4 +1,4 @@
-/** The command that copies and compares devices. */
+/** The {@code lunar copy} command, which copies and compares devices. */
 @NullMarked
 package lunar.cli.copy;
 

@@ -12,9 +12,9 @@ import picocli.CommandLine.Command;
 
 /** {@code lunar demo}: all that matters, on the loopback, in half a minute. */
 @Command(name = "demo",
-        description = "Show what Lunar does, in about 20 seconds: two targets on the loopback, "
+        description = "Demonstrate Lunar in about 20 seconds: two targets on the loopback, "
                 + "discovery, CHAP, digests, verified I/O, copy and speed. The exit status is 0 "
-                + "only if all of it held.",
+                + "only if every step succeeds.",
         footer = {
                 "", "Example:", "  lunar demo"})
 public final class DemoCommand extends DeviceCommand {
@@ -42,8 +42,8 @@ public final class DemoCommand extends DeviceCommand {
         }
         String time = String.format(Locale.ROOT, "%.0f s", (System.nanoTime() - startNs) / 1e9);
         console().out().println(held
-                ? "all held, in " + time
-                : "the demo failed after " + time + "; --verbose tells more");
+                ? "all steps succeeded in " + time
+                : "the demo failed after " + time + "; --verbose shows more");
         return held ? 0 : 1;
     }
 

@@ -20,7 +20,7 @@ import lunar.initiator.Initiator;
 import lunar.server.ServerPlan;
 import lunar.server.StorageServer;
 
-/** Shared parts of the demo's steps: a folder, a secret, a server with two targets, an initiator. */
+/** Resources shared by the demo's steps: a directory, a secret, a server with two targets, an initiator. */
 final class DemoLab implements AutoCloseable {
     /** A target that everybody may use: LUN 0 of 512-byte blocks, LUN 1 of 4096, LUN 2 a file. */
     static final String OPEN = "iqn.2026-11.org.lunar:demo.open";

@@ -30,7 +30,7 @@ import lunar.iscsi.login.Secret;
 import lunar.scsi.Lun;
 import lunar.server.StorageServer;
 
-/** Steps of the demo, in order. Each step throws unless what it shows holds. */
+/** Steps of the demo, in order. Each step throws on failure. */
 final class DemoSteps {
     private static final long SEED = 20261101;
     private static final int DEPTH = 32;
@@ -42,7 +42,7 @@ final class DemoSteps {
     private static final long BENCH_NS = TimeUnit.MILLISECONDS.toNanos(1500);
     private static final int CHUNK_BYTES = 1 << 20;
 
-    /** Does what a step shows and tells its figures. */
+    /** Runs a step and returns its results. */
     @FunctionalInterface
     interface Work {
         String run() throws IOException, Failure, InterruptedException;
@@ -67,9 +67,9 @@ final class DemoSteps {
     List<Step> all() {
         var steps = new ArrayList<>(List.of(new Step("two targets on the loopback", this::serve),
                 new Step("discovery finds them", this::discover),
-                new Step("CHAP lets the right secret in", this::rightSecret),
-                new Step("CHAP refuses a wrong secret", this::wrongSecret),
-                new Step("a target that is not there is refused", this::unknownTarget),
+                new Step("CHAP accepts the right secret", this::rightSecret),
+                new Step("CHAP rejects a wrong secret", this::wrongSecret),
+                new Step("an unknown target is rejected", this::unknownTarget),
                 new Step("verified random I/O, 512-byte blocks", () -> verify(0, false)),
                 new Step("verified random I/O, 4096-byte blocks, digests", () -> verify(1, true)),
                 new Step("verified random I/O, a file", () -> verify(2, false)),
@@ -77,7 +77,7 @@ final class DemoSteps {
                 new Step("speed without digests", () -> measure(false)),
                 new Step("speed with CRC32C digests", () -> measure(true))));
         steps.addAll(volume.steps());
-        steps.add(new Step("sessions end and nothing is left", this::end));
+        steps.add(new Step("sessions end and all resources are released", this::end));
         return steps;
     }
 
@@ -112,7 +112,8 @@ final class DemoSteps {
         Session session = lab.initiator().login(
                 options.withOffer(options.offer().withHeaderDigest(choice).withDataDigest(choice)));
         require(session.parameters().headerDigest() == digests
-                && session.parameters().dataDigest() == digests, "digests were not as asked for");
+                && session.parameters().dataDigest() == digests,
+                "digests were not negotiated as requested");
         return session;
     }
 
@@ -136,9 +137,9 @@ final class DemoSteps {
 
     private String refused(SessionOptions options) throws IOException, Failure {
         try (Session _ = lab.initiator().login(options)) {
-            throw new Failure("the login was not refused");
+            throw new Failure("the login was not rejected");
         } catch (LoginException e) {
-            require(e.statusClass() == 2, "refused for another reason: " + e.getMessage());
+            require(e.statusClass() == 2, "rejected for another reason: " + e.getMessage());
             return String.format("status %02x%02x", e.statusClass(), e.statusDetail());
         }
     }
@@ -148,8 +149,8 @@ final class DemoSteps {
         try (Session session = login(digests); LunDevice device = session.open(Lun.of(lun))) {
             long requests = new PatternCheck(device, SEED + lun, DEPTH).run(THREADS, CHECK_NS);
             device.flush();
-            require(requests > 0, "no request was done");
-            return String.format(Locale.ROOT, "%,d requests, %d threads at depth %d, all right",
+            require(requests > 0, "no request was completed");
+            return String.format(Locale.ROOT, "%,d requests, %d threads at depth %d, all correct",
                     requests, THREADS, DEPTH);
         }
     }
@@ -168,7 +169,7 @@ final class DemoSteps {
             lun.flush();
             double seconds = (System.nanoTime() - startNs) / 1e9;
             new DeviceComparison(source, lun, 8, CHUNK_BYTES, _ -> {}).run();
-            return String.format(Locale.ROOT, "%s, of it %s zeroes, %.0f MB/s, all equal",
+            return String.format(Locale.ROOT, "%s, of it %s zeroes, %.0f MB/s, no differences",
                     Size.format(source.sizeBytes()), Size.format(copy.zeroBytes()),
                     source.sizeBytes() / 1e6 / seconds);
         } finally {
@@ -193,7 +194,7 @@ final class DemoSteps {
         long rampNs = measured.isEmpty() ? FIRST_RAMP_NS : RAMP_NS;
         var work = new Workload(pattern, requestBytes, depth, 1, 100, rampNs, BENCH_NS);
         Figures figures = new Bench(work, 0).add(name, device).run().devices().getFirst();
-        require(figures.operations() > 0, "nothing was done in time");
+        require(figures.operations() > 0, "no operation completed in time");
         measured.add(figures);
         return figures;
     }

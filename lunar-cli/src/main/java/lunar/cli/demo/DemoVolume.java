@@ -24,7 +24,7 @@ import lunar.raid.service.VolumeSpec;
 import lunar.server.StorageServer;
 import org.jspecify.annotations.Nullable;
 
-/** The steps of the demo with a volume of four targets, one of which goes away under load and is replaced. */
+/** Steps of the demo with a volume of four targets, one of which fails under load and is replaced. */
 final class DemoVolume {
     private static final long SEED = 20261105;
     private static final int MEMBERS = 4;
@@ -46,10 +46,10 @@ final class DemoVolume {
     List<DemoSteps.Step> steps() {
         return List.of(new DemoSteps.Step("a RAID 5 volume of four targets", this::create),
                 new DemoSteps.Step("verified random I/O on the volume", this::work),
-                new DemoSteps.Step("a target goes away under I/O", this::lose),
-                new DemoSteps.Step("another is put in its place under I/O", this::replace),
-                new DemoSteps.Step("a scrub compares every byte of it", this::scrub),
-                new DemoSteps.Step("the volume is stopped, and started again", this::restart));
+                new DemoSteps.Step("a target fails under I/O", this::lose),
+                new DemoSteps.Step("another target replaces it under I/O", this::replace),
+                new DemoSteps.Step("a scrub compares every byte", this::scrub),
+                new DemoSteps.Step("the volume is stopped and restarted", this::restart));
     }
 
     private String create() throws IOException, Failure, InterruptedException {
@@ -84,14 +84,14 @@ final class DemoVolume {
 
     private RunningVolume volume() throws Failure {
         if (volume == null) {
-            throw new Failure("there is no volume");
+            throw new Failure("the volume does not exist");
         }
         return volume;
     }
 
     private PatternCheck check() throws Failure {
         if (check == null) {
-            throw new Failure("there is no volume");
+            throw new Failure("the volume does not exist");
         }
         return check;
     }
@@ -101,8 +101,8 @@ final class DemoVolume {
     }
 
     private static String told(long requests) throws Failure {
-        DemoSteps.require(requests > 0, "no request was done");
-        return String.format(Locale.ROOT, "%,d requests, all right", requests);
+        DemoSteps.require(requests > 0, "no request was completed");
+        return String.format(Locale.ROOT, "%,d requests, all correct", requests);
     }
 
     private String lose() throws IOException, Failure, InterruptedException {
@@ -115,7 +115,7 @@ final class DemoVolume {
         } finally {
             end.join();
         }
-        requests += check().run(THREADS, SHORT_NS); // what was written before it went is there, too
+        requests += check().run(THREADS, SHORT_NS); // data written before the failure is intact, too
         await(VolumeHealth.DEGRADED);
         return told(requests) + ", slot " + LOST + " failed";
     }
@@ -138,7 +138,7 @@ final class DemoVolume {
     }
 
     private String scrub() throws IOException, Failure, InterruptedException {
-        DemoSteps.require(volume().scrub(false), "a scrub is going on already");
+        DemoSteps.require(volume().scrub(false), "a scrub is already running");
         long until = System.nanoTime() + WAIT_NS;
         while (volume().status().lastScrub().isEmpty() && System.nanoTime() - until < 0) {
             Thread.sleep(LOOK_MS);
@@ -146,7 +146,7 @@ final class DemoVolume {
         ScrubResult result = volume().status().lastScrub()
                 .orElseThrow(() -> new Failure("the scrub does not end"));
         DemoSteps.require(result.isClean(), "scrub: " + result);
-        return String.format(Locale.ROOT, "%,d stripes, nothing wrong", result.stripes());
+        return String.format(Locale.ROOT, "%,d stripes, no differences", result.stripes());
     }
 
     private String restart() throws IOException, Failure, InterruptedException {

@@ -13,7 +13,7 @@ import lunar.raid.service.MemberSearch;
 import lunar.raid.service.VolumeOwner;
 import lunar.raid.service.VolumeSpec;
 
-/** URIs of members: what is on them, and how they are kept, to mean the same device from whatever directory. */
+/** Handles URIs of members: their content, and their stored form, which is independent of the current directory. */
 final class MemberUri {
     private static final String FILE = "file:";
 
@@ -29,7 +29,7 @@ final class MemberUri {
         return VolumeOwner.look(spec, uri -> Devices.open(ReadOnlyUri.lenient(uri)));
     }
 
-    /** Returns a URI of the same device; a file's path is absolute, and a file that is lost is not made anew. */
+    /** Returns a URI of the same device; a file's path is absolute, and a lost file is not recreated. */
     static String kept(String uri) throws Failure {
         String bare = Devices.withoutFilters(uri);
         if (!bare.regionMatches(true, 0, FILE, 0, FILE.length())) {

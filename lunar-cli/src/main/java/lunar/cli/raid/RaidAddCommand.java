@@ -11,20 +11,20 @@ import tools.jackson.databind.JsonNode;
 
 /** {@code lunar raid add}: a spare more, or a member back. */
 @Command(name = "add",
-        description = "Make a device a spare of a volume; or take a member back that 'fail' has taken"
-                + " out, and give it what it missed. The config file names a new spare.",
+        description = "Add a device as a spare of a volume; or re-add a member that 'fail' has"
+                + " removed, and resync it. A new spare is added to the config file.",
         footer = {
                 "", "Examples:", "  lunar raid add raid5:vol file:/srv/spare.img",
                 "  lunar raid add raid5:vol 2"})
 final class RaidAddCommand extends RaidVolumeCommand {
     @Parameters(index = "1", paramLabel = "URI|SLOT",
-            description = "The new spare; or the member that shall come back, or its slot's number.")
+            description = "The new spare; or the member to re-add, or its slot number.")
     private String device = "";
 
-    @Option(names = "--force", description = "Destroy what is on the new spare.")
+    @Option(names = "--force", description = "Destroy the data on the new spare.")
     private boolean force;
 
-    @Option(names = "--wait", description = "Wait for the rebuild, also where another process does"
+    @Option(names = "--wait", description = "Wait for the rebuild, even if another process does"
             + " it.")
     private boolean wait;
 
@@ -39,15 +39,15 @@ final class RaidAddCommand extends RaidVolumeCommand {
             make(device);
             int slot = volume.add(name, force);
             if (slot < 0) {
-                tell(volume.status(), DeviceUri.withoutSecret(name) + " is a spare of "
+                tell(volume.status(), DeviceUri.withoutSecret(name) + " is now a spare of "
                         + spec.title());
             } else if (!volume.isElsewhere() || wait) {
                 JsonNode status = new ScanWait(console(), volume).forRedundancy();
-                tell(status, "slot " + slot + " is back, and " + spec.title() + " is "
+                tell(status, "slot " + slot + " was re-added, and " + spec.title() + " is "
                         + status.path("state").asString(""));
             } else {
                 tell(volume.status(), "slot " + slot + " of " + spec.title()
-                        + " is back, and gets what it missed; 'lunar raid rebuild " + spec.title()
+                        + " was re-added and is being resynced; 'lunar raid rebuild " + spec.title()
                         + "' waits for it");
             }
         }

@@ -11,7 +11,7 @@ import lunar.cli.command.DeviceCommand;
 import lunar.cli.command.Failure;
 import lunar.cli.config.ConfigOption;
 import lunar.cli.config.VolumeTableFile;
-import lunar.cli.raid.control.Found;
+import lunar.cli.raid.control.DeviceContent;
 import lunar.cli.raid.control.LocalVolume;
 import lunar.cli.raid.control.StoppedVolume;
 import lunar.raid.metadata.Assembly;
@@ -30,10 +30,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
-/** {@code lunar raid assemble}: finds out what volume devices are, and brings it in order. */
+/** {@code lunar raid assemble}: finds the volume of devices and recovers it. */
 @Command(name = "assemble",
-        description = "Look at devices, in any order, and say what volume they are; replay what a"
-                + " crash has left, make redundancy true, and name it in the config file.",
+        description = "Examine devices, in any order, and identify their volume; replay its journal"
+                + " after a crash, resync it, and add it to the config file.",
         footer = {
                 "", "Example:",
                 "  lunar raid assemble file:b.img file:a.img "
@@ -49,29 +49,29 @@ final class RaidAssembleCommand extends DeviceCommand {
     private final ConfigOption config = new ConfigOption();
 
     @Option(names = "--journal", paramLabel = "URI",
-            description = "The device that has the journal, where members have none.")
+            description = "The device with the journal, if not on the members.")
     private @Nullable String journal;
 
     @Option(names = "--lost-journal", paramLabel = "CHOICE", defaultValue = "no",
-            description = "Where the device that has the journal is lost for good: drop to go on without"
-                    + " a journal, renew to have a new one on the device of --journal. After a crash"
-                    + " all parity is computed anew, which needs all members. Default: no.")
+            description = "If the journal device is lost permanently: 'drop' to continue without"
+                    + " a journal, 'renew' to create a new one on the device of --journal. After a crash"
+                    + " all parity is recomputed, which needs all members. Default: no.")
     private String lostJournal = "no";
 
     @Option(names = "--degraded", paramLabel = "CHOICE", defaultValue = "no",
-            description = "Whether it may start without members that are away: no, yes where what is"
-                    + " there is certainly the newest, force in any case. Default: no.")
+            description = "Whether the volume may start without missing members: no; yes, if the present"
+                    + " members are certainly up to date; force, in any case. Default: no.")
     private String degraded = "no";
 
     @Option(names = "--take-over",
-            description = "Take it from another process that runs it, or may: what runs there answers"
-                    + " its hosts with errors from then on.")
+            description = "Take the volume over from another process that runs it, or may run it: that"
+                    + " process returns errors to its hosts from then on.")
     private boolean takeOver;
 
-    @Option(names = "--look", description = "Only say what they are; write nothing.")
+    @Option(names = "--look", description = "Only identify the devices; write nothing.")
     private boolean look;
 
-    @Option(names = "--no-config", description = "Leave the config file as it is.")
+    @Option(names = "--no-config", description = "Do not change the config file.")
     private boolean noConfig;
 
     @Option(names = "--json", description = "Write JSON.")
@@ -89,7 +89,8 @@ final class RaidAssembleCommand extends DeviceCommand {
         List<Candidate> candidates = MemberUri.look(kept);
         if (!json) {
             candidates.forEach(one -> console().out()
-                    .println(DeviceUri.withoutSecret(one.uri()) + ": " + Found.describe(one)));
+                    .println(DeviceUri.withoutSecret(one.uri()) + ": "
+                            + DeviceContent.describe(one)));
         }
         VolumeRecord volume = switch (Assembly.of(candidates, VolumeSpec.consent(degraded))) {
             case Assembly.Outcome.Assembled(var composition) -> composition.volume();

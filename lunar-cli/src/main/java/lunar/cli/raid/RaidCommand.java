@@ -9,14 +9,14 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code lunar raid} alone: says what there is. */
+/** The {@code lunar raid} command, which lists its subcommands. */
 @Command(name = "raid", mixinStandardHelpOptions = true, versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
         description = "Volumes of several devices: RAID 0, 1, 5, 6, 10 and linear.", footer = {
                 "",
-                "A volume is called raid5:vol; the config file knows its members (--config, else "
+                "A volume is called raid5:vol; the config file lists its members (--config, otherwise "
                         + "$LUNAR_CONFIG, else ./lunar.toml).",
-                "A command acts on the running volume, wherever on this machine it runs, else it runs "
+                "A command operates on the running volume, in any process of this machine, otherwise it runs "
                         + "it meanwhile.",
                 "", "Example:",
                 "  lunar raid create raid5:vol 'file:a.img?size=1G' 'file:b.img?size=1G' "
@@ -47,6 +47,6 @@ public final class RaidCommand implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(),
-                "a command is missing; 'lunar raid --help' lists them");
+                "missing command; 'lunar raid --help' lists the commands");
     }
 }

@@ -33,12 +33,12 @@ import tools.jackson.databind.JsonNode;
 
 /** {@code lunar raid create}: a new volume. */
 @Command(name = "create",
-        description = "Make a volume of devices, and name it in the config file. Devices that hold"
-                + " something are refused.",
+        description = "Create a volume of devices, and add it to the config file. Devices that contain"
+                + " data are rejected.",
         footer = {
                 "",
-                "What the members have becomes the volume's content, so its parity or copies are made"
-                        + " true at first. That goes on at the next start where it is cut short.",
+                "The present data of the members becomes the volume's content, so its parity or copies are"
+                        + " synchronized first. An interrupted resync continues at the next start.",
                 "", "Examples:",
                 "  lunar raid create raid5:vol iscsi://10.0.0.5/iqn.2026-11.org.example:a/0 "
                         + "iscsi://10.0.0.6/iqn.2026-11.org.example:b/0 file:/srv/c.img",
@@ -50,37 +50,37 @@ final class RaidCreateCommand extends RaidVolumeCommand {
 
     @Option(names = "--chunk", paramLabel = "SIZE", converter = SizeConverter.class,
             defaultValue = "0",
-            description = "What is on one member before the next one's turn. Default: 64k.")
+            description = "Chunk size: consecutive data on one member. Default: 64k.")
     private long chunkBytes;
 
     @Option(names = "--spare", paramLabel = "URI",
-            description = "A device that takes the place of a member that fails; may be repeated.")
+            description = "A device that replaces a failed member; may be repeated.")
     private List<String> spares = new ArrayList<>();
 
     @Option(names = "--journal", paramLabel = "URI",
-            description = "A device of its own for the journal of RAID 5 and 6. Default: members"
-                    + " have it.")
+            description = "A separate device for the journal of RAID 5 and 6. Default: on the"
+                    + " members.")
     private @Nullable String journal;
 
     @Option(names = "--checksums",
-            description = "Members keep a checksum of each block, so that a scrub knows which side is"
-                    + " wrong. Takes 0.1%% of the room with blocks of 4 KiB, 0.8%% with 512 bytes.")
+            description = "Keep a checksum of each block on the members, so that a scrub can locate wrong"
+                    + " data. Takes 0.1%% of the space with blocks of 4 KiB, 0.8%% with 512 bytes.")
     private boolean checksums;
 
-    @Option(names = "--force", description = "Destroy what is on the devices.")
+    @Option(names = "--force", description = "Destroy the data on the devices.")
     private boolean force;
 
     @Option(names = "--assume-clean",
-            description = "Take redundancy for true already: right where all members hold zeroes"
-                    + " where their data will be, as new files do.")
+            description = "Skip the initial resync: valid if the data areas of all members contain zeroes,"
+                    + " like new files.")
     private boolean assumeClean;
 
     @Option(names = "--no-wait",
-            description = "Leave it to the first start to make redundancy true.")
+            description = "Leave the initial resync to the first start.")
     private boolean noWait;
 
     @Option(names = "--no-config",
-            description = "Print what belongs in the config file instead of writing it there.")
+            description = "Print the config file entry instead of adding it.")
     private boolean noConfig;
 
     RaidCreateCommand(Console console) { super(console); }
@@ -91,13 +91,13 @@ final class RaidCreateCommand extends RaidVolumeCommand {
         DeviceUri uri = DeviceUri.parse(uri());
         if (!VolumeTable.isShort(uri) || !uri.options().isEmpty()) {
             throw wrongUsage("'" + DeviceUri.withoutSecret(uri())
-                    + "' is no name of a volume; write raid5:vol, for example, and then its"
+                    + "' is not a volume name; write for example raid5:vol, followed by its"
                     + " members");
         }
         Level level = Level.parse(uri.scheme());
         if (!noConfig && volumes().table(uri.rest()).isPresent()) {
             throw new Failure("the config file " + volumes().file() + " has a volume '"
-                    + uri.rest() + "' already; choose another name, or destroy that one");
+                    + uri.rest() + "' already; choose another name, or destroy that volume");
         }
         requireDifferent();
         var spec = new VolumeSpec(level, uri.rest(), kept(members), kept(spares),
@@ -127,7 +127,7 @@ final class RaidCreateCommand extends RaidVolumeCommand {
         for (int i = 0; i < all.size(); i++) {
             if (all.indexOf(all.get(i)) != i) {
                 throw new Failure(DeviceUri.withoutSecret(all.get(i))
-                        + " is named twice; name each device once");
+                        + " is listed twice; list each device once");
             }
         }
     }
@@ -149,7 +149,7 @@ final class RaidCreateCommand extends RaidVolumeCommand {
 
     private VolumeRecord create(Level level, VolumeSpec spec) throws Exception {
         if (journal != null && !level.hasParity()) {
-            throw new Failure(level + " has no journal; leave --journal out");
+            throw new Failure(level + " has no journal; omit --journal");
         }
         try (var devices = new OpenDevices()) {
             var all = new ArrayList<Creation.Member>();
@@ -193,8 +193,8 @@ final class RaidCreateCommand extends RaidVolumeCommand {
     private void requireFree(String uri, BlockDevice device) throws StorageException, Failure {
         Optional<String> occupant = force ? Optional.empty() : Creation.occupant(device);
         if (occupant.isPresent()) {
-            throw new Failure(DeviceUri.withoutSecret(uri) + " has " + occupant.get()
-                    + ", which would be destroyed: name another device, or force it");
+            throw new Failure(DeviceUri.withoutSecret(uri) + " contains " + occupant.get()
+                    + ", which would be destroyed: choose another device, or add --force");
         }
     }
 
@@ -205,14 +205,14 @@ final class RaidCreateCommand extends RaidVolumeCommand {
             uris.addAll(spec.spares());
             JsonNode status = StoppedVolume.status(spec, MemberSearch.look(uris, Devices::open));
             tell(status, due
-                    ? "its redundancy is made true at the first start: 'lunar serve "
+                    ? "the initial resync runs at the first start: 'lunar serve "
                             + spec.title() + "', or 'lunar raid rebuild " + spec.title() + "'"
                     : spec.title() + " is ready: 'lunar serve " + spec.title() + "'");
             return;
         }
         if (!isJson()) {
-            console().out().println("making its redundancy true; the volume can be used meanwhile"
-                    + " where another start goes on with it (Ctrl-C)");
+            console().out().println("initial resync in progress; the volume can be used meanwhile"
+                    + " if another process continues it (Ctrl-C)");
             console().out().flush();
         }
         try (var volume = LocalVolume.open(spec)) {

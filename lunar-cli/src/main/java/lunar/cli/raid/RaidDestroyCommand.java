@@ -27,12 +27,12 @@ import picocli.CommandLine.Option;
 
 /** {@code lunar raid destroy}: the end of a volume. */
 @Command(name = "destroy",
-        description = "Destroy a volume: its members forget it, and the config file, too. Its data"
-                + " cannot be had again.",
+        description = "Destroy a volume: erase its superblocks and its config file entry. Its data"
+                + " cannot be recovered.",
         footer = {"", "Example:", "  lunar raid destroy raid5:vol"})
 final class RaidDestroyCommand extends RaidVolumeCommand {
     @Option(names = "--force",
-            description = "Also where it runs, which stops it, and where members are missing.")
+            description = "Destroy it even if it is running, which stops it, or if members are missing.")
     private boolean force;
 
     RaidDestroyCommand(Console console) { super(console); }
@@ -48,7 +48,7 @@ final class RaidDestroyCommand extends RaidVolumeCommand {
         int count;
         try (var _ = new ControlHost().claim(uuid, spec.title(), false)) {
             count = VolumeOwner.erase(spec, uuid, Devices::open, (uri, why) -> console()
-                    .remark(DeviceUri.withoutSecret(uri) + " keeps what it has: "
+                    .remark(DeviceUri.withoutSecret(uri) + " is left unchanged: "
                             + Errors.message(why)));
         }
         Optional<VolumeTable> table = volumes().table(spec.name())
@@ -57,8 +57,8 @@ final class RaidDestroyCommand extends RaidVolumeCommand {
             new VolumeTableFile(volumes().file()).remove(spec.name());
         }
         tellEnd(spec, Optional.of(uuid), "destroyed", "destroyed " + spec.title() + ": " + count
-                + " devices are free" + (table.isPresent()
-                        ? ", and it is out of " + volumes().file()
+                + " devices released" + (table.isPresent()
+                        ? ", removed from " + volumes().file()
                         : ""));
         return 0;
     }
@@ -77,7 +77,7 @@ final class RaidDestroyCommand extends RaidVolumeCommand {
         }
     }
 
-    /** Which volume it is, once it is sure that it is all there. */
+    /** Returns the UUID of the volume after checking that it is complete. */
     private UUID whole(VolumeSpec spec, List<Candidate> candidates) throws Failure {
         UUID any = null;
         for (Candidate one : candidates) {
@@ -88,19 +88,19 @@ final class RaidDestroyCommand extends RaidVolumeCommand {
             }
         }
         if (any == null) {
-            throw new Failure("none of the members of " + spec.title() + " that can be read"
-                    + " belongs to it; take it out of the config file by hand");
+            throw new Failure("none of the readable members of " + spec.title()
+                    + " belongs to it; remove it from the config file by hand");
         }
         String why = switch (Assembly.of(candidates, Consent.FORCED)) {
             case Assembly.Outcome.Assembled(var composition) -> composition.isDegraded()
-                    ? "not all of its members are there and up to date"
+                    ? "not all of its members are present and up to date"
                     : "";
             case Assembly.Outcome.Refused(String refusal) -> refusal;
         };
         if (!why.isEmpty() && !force) {
-            throw new Failure(spec.title() + " is not whole: " + why
-                    + "; what is missing would go on claiming to be of it: add --force if that is"
-                    + " meant");
+            throw new Failure(spec.title() + " is incomplete: " + why
+                    + "; missing members would keep their superblocks: add --force to"
+                    + " confirm");
         }
         return any;
     }

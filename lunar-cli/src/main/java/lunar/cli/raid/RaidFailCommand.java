@@ -8,14 +8,14 @@ import picocli.CommandLine.Parameters;
 
 /** {@code lunar raid fail}: takes a member out. */
 @Command(name = "fail",
-        description = "Take a member out of a volume, as if it had failed. It stays out, also when the"
-                + " volume is started again, until 'raid add' takes it back or another is in its place.",
+        description = "Mark a member of a volume as failed. It stays failed, also when the"
+                + " volume is restarted, until 'raid add' re-adds it or another device replaces it.",
         footer = {
                 "", "Examples:", "  lunar raid fail raid5:vol 2",
                 "  lunar raid fail raid5:vol file:/srv/c.img"})
 final class RaidFailCommand extends RaidVolumeCommand {
     @Parameters(index = "1", paramLabel = "SLOT|URI",
-            description = "The number of the slot, or the URI of its member.")
+            description = "The slot number, or the URI of its member.")
     private String slot = "";
 
     RaidFailCommand(Console console) { super(console); }
@@ -27,8 +27,8 @@ final class RaidFailCommand extends RaidVolumeCommand {
         try (VolumeControl volume = reach(spec)) {
             volume.fail(RaidReplaceCommand.slot(slot));
             tell(volume.status(), "slot " + slot + " of " + spec.title()
-                    + " is out; put another device there with 'lunar raid replace "
-                    + spec.title() + " " + slot + " NEWURI', or take it back with 'lunar raid add "
+                    + " is failed; replace it with 'lunar raid replace "
+                    + spec.title() + " " + slot + " NEWURI', or re-add it with 'lunar raid add "
                     + spec.title() + " " + slot + "'");
         }
         return 0;

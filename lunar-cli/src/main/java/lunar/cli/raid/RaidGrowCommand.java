@@ -12,10 +12,10 @@ import tools.jackson.databind.JsonNode;
 
 /** {@code lunar raid grow}: one member more. */
 @Command(name = "grow",
-        description = "Give a volume one member more while it is in use: a linear volume has its blocks"
-                + " behind the others then, a RAID 1 one copy more, which is made meanwhile, and all others"
-                + " move their blocks meanwhile and have more of them at the end. The config file names"
-                + " the member from then on.",
+        description = "Add a member to a volume while it is in use: a linear volume appends its blocks,"
+                + " RAID 1 adds a copy, which is made in the background, and all other levels"
+                + " redistribute their blocks in the background and are larger afterwards. The member is added to"
+                + " the config file.",
         footer = {
                 "", "Examples:", "  lunar raid grow linear:archive file:/srv/more.img",
                 "  lunar raid grow raid5:vol file:/srv/fourth.img --wait",
@@ -24,11 +24,11 @@ final class RaidGrowCommand extends RaidVolumeCommand {
     @Parameters(index = "1", paramLabel = "URI", description = "The new member.")
     private String fresh = "";
 
-    @Option(names = "--force", description = "Destroy what is on the new member.")
+    @Option(names = "--force", description = "Destroy the data on the new member.")
     private boolean force;
 
     @Option(names = "--wait",
-            description = "Wait until data are copied or moved, also where another process does it.")
+            description = "Wait until data is copied or moved, even if another process does it.")
     private boolean wait;
 
     RaidGrowCommand(Console console) { super(console); }

@@ -8,8 +8,8 @@ import tools.jackson.databind.JsonNode;
 
 /** {@code lunar raid rebuild}: waits until a volume is whole. */
 @Command(name = "rebuild",
-        description = "Go on with what is left to do of a volume, rebuilds, the first or an"
-                + " interrupted resync, blocks that move to a new member, and wait for it.",
+        description = "Continue pending work of a volume, such as rebuilds, the initial or an"
+                + " interrupted resync, or a reshape, and wait for it.",
         footer = {"", "Example:", "  lunar raid rebuild raid5:vol"})
 final class RaidRebuildCommand extends RaidVolumeCommand {
     RaidRebuildCommand(Console console) { super(console); }
@@ -22,7 +22,7 @@ final class RaidRebuildCommand extends RaidVolumeCommand {
             JsonNode status = new ScanWait(console(), volume).forRedundancy();
             String state = status.path("state").asString("");
             tell(status, spec.title() + " is " + state + (state.equals("degraded")
-                    ? "; put a device in the place of what is missing with 'lunar raid replace "
+                    ? "; replace missing members with 'lunar raid replace "
                             + spec.title() + " SLOT NEWURI'"
                     : ""));
             return state.equals("clean") ? 0 : 1;

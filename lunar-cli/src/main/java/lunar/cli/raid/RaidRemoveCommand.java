@@ -9,12 +9,12 @@ import picocli.CommandLine.Parameters;
 
 /** {@code lunar raid remove}: a spare less. */
 @Command(name = "remove",
-        description = "Take a spare away from a volume; the device is free then, and the config file"
-                + " does not name it any more.",
+        description = "Remove a spare from a volume and from the config file; the device can then be"
+                + " used otherwise.",
         footer = {"", "Example:", "  lunar raid remove raid5:vol file:/srv/spare.img"})
 final class RaidRemoveCommand extends RaidVolumeCommand {
     @Parameters(index = "1", paramLabel = "URI",
-            description = "The spare; or its UUID, as 'status --json' shows it.")
+            description = "The spare; or its UUID, as shown by 'status --json'.")
     private String spare = "";
 
     RaidRemoveCommand(Console console) { super(console); }
@@ -26,8 +26,8 @@ final class RaidRemoveCommand extends RaidVolumeCommand {
         String name = spare.contains(":") ? MemberUri.kept(spare) : spare;
         try (VolumeControl volume = reach(spec)) {
             volume.remove(name);
-            tell(volume.status(), DeviceUri.withoutSecret(name) + " is no spare of "
-                    + spec.title() + " any more");
+            tell(volume.status(), DeviceUri.withoutSecret(name) + " is no longer a spare of "
+                    + spec.title());
         }
         return 0;
     }

@@ -13,29 +13,29 @@ import tools.jackson.databind.JsonNode;
 
 /** {@code lunar raid replace}: another device in a slot. */
 @Command(name = "replace",
-        description = "Put another device in a slot and rebuild it; the member that is there fails"
-                + " first, where it has not. The config file names the new one from then on.",
+        description = "Replace the member of a slot by another device and rebuild it; the old member is"
+                + " failed first, if it has not. The config file is updated.",
         footer = {
                 "", "Example:",
                 "  lunar raid replace raid5:vol 2 iscsi://10.0.0.9/iqn.2026-11.org.example:new/0"})
 final class RaidReplaceCommand extends RaidVolumeCommand {
     @Parameters(index = "1", paramLabel = "SLOT|URI",
-            description = "The number of the slot, or the URI of its member.")
+            description = "The slot number, or the URI of its member.")
     private String slot = "";
 
     @Parameters(index = "2", paramLabel = "NEWURI", description = "The new member.")
     private String fresh = "";
 
-    @Option(names = "--force", description = "Destroy what is on the new member.")
+    @Option(names = "--force", description = "Destroy the data on the new member.")
     private boolean force;
 
-    @Option(names = "--wait", description = "Wait for the rebuild, also where another process does"
+    @Option(names = "--wait", description = "Wait for the rebuild, even if another process does"
             + " it.")
     private boolean wait;
 
     RaidReplaceCommand(Console console) { super(console); }
 
-    /** A slot as it is asked for. */
+    /** Returns the slot as sent in a request. */
     static String slot(String text) throws Failure {
         return text.matches("\\d+") ? text : MemberUri.kept(text);
     }
@@ -64,7 +64,7 @@ final class RaidReplaceCommand extends RaidVolumeCommand {
         return 0;
     }
 
-    /** Consents to a degraded start: an operator that puts another device in a slot knows that its member is away. */
+    /** Permits a degraded start: an operator who replaces a member knows that it is missing. */
     private static VolumeSpec consenting(VolumeSpec spec) {
         return spec.options().consent() == Consent.NONE
                 ? spec.withOptions(spec.options().withConsent(Consent.DEGRADED))

@@ -11,13 +11,13 @@ import tools.jackson.databind.JsonNode;
 
 /** {@code lunar raid scrub}: reads and compares everything. */
 @Command(name = "scrub",
-        description = "Read every block of every member and compare; what cannot be read is repaired"
-                + " on the way. Exit status 1 where something is wrong and is not put right.",
+        description = "Read and compare every block of every member; unreadable blocks are repaired"
+                + " meanwhile. Exit status 1 if differences were found and not repaired.",
         footer = {"", "Example:", "  lunar raid scrub raid5:vol --repair"})
 final class RaidScrubCommand extends RaidVolumeCommand {
     @Option(names = "--repair",
-            description = "Put right what does not match: where it cannot be told what is wrong, the"
-                    + " data are taken for true.")
+            description = "Repair mismatches: if the wrong side cannot be determined, the"
+                    + " data is assumed to be right.")
     private boolean repair;
 
     RaidScrubCommand(Console console) { super(console); }
@@ -27,15 +27,15 @@ final class RaidScrubCommand extends RaidVolumeCommand {
         logWarningsOnly();
         VolumeSpec spec = spec();
         if (!spec.level().isRedundant()) {
-            throw new Failure(spec.title() + " has nothing to compare: " + spec.level()
-                    + " keeps each block once");
+            throw new Failure(spec.title() + " has no redundancy to compare: " + spec.level()
+                    + " stores each block once");
         }
         try (VolumeControl volume = reach(spec)) {
             volume.scrub(repair);
             JsonNode status = new ScanWait(console(), volume).forScrub();
             JsonNode scrub = status.path("lastScrub");
             if (!scrub.isObject()) { // it is just being stopped, or grows
-                throw new Failure(spec.title() + " takes no scrub now: try again");
+                throw new Failure(spec.title() + " cannot scrub now: try again later");
             }
             tell(status, "scrub of " + spec.title() + ": " + StatusPicture.scrub(scrub));
             boolean isRight = scrub.path("clean").asBoolean(false)

@@ -30,8 +30,8 @@ import tools.jackson.databind.JsonNode;
 
 /** {@code lunar raid status}: how volumes are. */
 @Command(name = "status",
-        description = "Draw a volume: its slots, what is being rebuilt, how much is read and written."
-                + " One that does not run is only looked at.",
+        description = "Show a volume: its slots, background work, and its read and write rates."
+                + " A stopped volume is only examined.",
         footer = {
                 "", "Examples:", "  lunar raid status raid5:vol --watch",
                 "  lunar raid status --json"})
@@ -39,13 +39,13 @@ final class RaidStatusCommand extends DeviceCommand {
     private static final long WATCH_MS = 1000;
 
     @Parameters(arity = "0..1", paramLabel = "VOLUME",
-            description = "The volume. Default: all of the config file.")
+            description = "The volume. Default: all volumes of the config file.")
     private String volume = "";
 
     @Mixin
     private final ConfigOption config = new ConfigOption();
 
-    @Option(names = "--watch", description = "Draw it anew each second, until Ctrl-C.")
+    @Option(names = "--watch", description = "Refresh each second, until Ctrl-C.")
     private boolean watch;
 
     @Option(names = "--json", description = "Write JSON.")
@@ -56,7 +56,7 @@ final class RaidStatusCommand extends DeviceCommand {
     @Override
     protected int execute() throws Exception {
         if (watch && (json || !console().isTerminal())) {
-            throw wrongUsage("--watch is for a terminal; ask again from time to time instead");
+            throw wrongUsage("--watch needs a terminal; run the command repeatedly instead");
         }
         do {
             show();
@@ -97,7 +97,7 @@ final class RaidStatusCommand extends DeviceCommand {
         List<VolumeTable> tables = config.volumes().tables();
         if (tables.isEmpty()) {
             throw new Failure("the config file " + config.volumes().file() + " has no volumes;"
-                    + " name one, or another file with --config");
+                    + " specify one, or another file with --config");
         }
         var all = new ArrayList<JsonNode>();
         for (VolumeTable table : tables) {
@@ -114,7 +114,7 @@ final class RaidStatusCommand extends DeviceCommand {
                 return found.volume().description().level();
             }
         }
-        throw new Failure("volume '" + table.name() + "' has no member that can be read, and no"
+        throw new Failure("volume '" + table.name() + "' has no readable member, and no"
                 + " 'level' in the config file: write one, as in level = \"raid5\"");
     }
 

@@ -25,7 +25,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
-/** Base of the commands on one volume. */
+/** Base class of the commands on one volume. */
 abstract class RaidVolumeCommand extends DeviceCommand {
     private static final long LOOK_MS = 20;
     private static final int MAX_LOOKS = 250;
@@ -68,7 +68,7 @@ abstract class RaidVolumeCommand extends DeviceCommand {
             throw new Failure(spec.title() + " is in use by " + owner.get().title()
                     + (owner.get().isHere()
                             ? " (user " + owner.get().record().process().uid() + "), which this"
-                                    + " command does not reach: run it as that user"
+                                    + " command cannot reach: run it as that user"
                             : ": run this command there"));
         }
         return there;
@@ -80,7 +80,7 @@ abstract class RaidVolumeCommand extends DeviceCommand {
         return there.isPresent() ? there.get() : LocalVolume.open(spec);
     }
 
-    /** Makes a file of the size that its URI says; the size is not kept. */
+    /** Creates a file of the size that its URI says; the size is not kept. */
     final void make(String uri) throws IOException, Failure {
         String size = uri.replaceFirst("(?s).*[?&](size=[^&]*).*", "$1");
         if (!size.equals(uri)) {
@@ -90,11 +90,11 @@ abstract class RaidVolumeCommand extends DeviceCommand {
     }
 
     /**
-     * Puts a device of a volume into the config file. The process that runs the volume does so where it knows the file.
+     * Adds a device of a volume to the config file, unless the process that runs the volume does so.
      *
-     * @param status of the volume, after the change
-     * @param before the member that was there, without secrets; may be empty
-     * @param after the new one
+     * @param status status of the volume after the change
+     * @param before the previous member, without secrets; may be empty
+     * @param after the new member
      */
     final void keepNamed(VolumeSpec spec, JsonNode status, String before, String after)
             throws IOException, Failure, InterruptedException {
@@ -114,7 +114,7 @@ abstract class RaidVolumeCommand extends DeviceCommand {
         if (!isNamed(spec, after)) {
             console().remark("the config file " + volumes().file() + " does not name "
                     + DeviceUri.withoutSecret(after) + "; add it to its members"
-                    + (before.isEmpty() ? "" : " in the place of " + before));
+                    + (before.isEmpty() ? "" : " in place of " + before));
         }
     }
 
@@ -136,7 +136,7 @@ abstract class RaidVolumeCommand extends DeviceCommand {
         tell(json, status, line);
     }
 
-    /** The result where there is no volume any more. */
+    /** The result where there is no volume any longer. */
     final void tellEnd(VolumeSpec spec, Optional<UUID> uuid, String what, String line) {
         var tree = new LinkedHashMap<String, Object>();
         tree.put("volume", spec.title());

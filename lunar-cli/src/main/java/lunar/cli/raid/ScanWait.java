@@ -12,7 +12,7 @@ import tools.jackson.databind.JsonNode;
 /** Waits until a volume's background scans have ended, with a progress bar on a terminal. */
 final class ScanWait {
     private static final long LOOK_MS = 200;
-    /** Looks without any scan before what waits for one is given up: one that has stopped begins again soon. */
+    /** Polls without a running scan before giving up; a stopped scan restarts soon. */
     private static final int MAX_IDLE = 50;
 
     private final Console console;
@@ -44,7 +44,7 @@ final class ScanWait {
         }
     }
 
-    /** Waits until no scrub goes on and returns the state then. */
+    /** Waits until no scrub continues and returns the state then. */
     JsonNode forScrub() throws IOException, InterruptedException {
         while (true) {
             JsonNode status = volume.status();

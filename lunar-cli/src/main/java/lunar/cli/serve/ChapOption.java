@@ -5,7 +5,7 @@ import lunar.cli.command.Failure;
 import java.util.List;
 import lunar.iscsi.login.ChapAlgorithm;
 
-/** Reads {@code --chap-algorithms}. */
+/** Parses the option {@code --chap-algorithms}. */
 final class ChapOption {
     static final String ALGORITHMS = "--chap-algorithms";
 

@@ -35,8 +35,8 @@ import picocli.CommandLine.Parameters;
 
 /** {@code lunar discover}: which targets a portal has, and where they are. */
 @Command(name = "discover",
-        description = "Ask a portal, or an iSNS server, for targets: one line with name and "
-                + "portal for each.",
+        description = "List the targets of a portal or an iSNS server: one line with name and "
+                + "portal per address.",
         footer = {
                 "", "Examples:", "  lunar discover 127.0.0.1",
                 "  lunar discover 10.0.0.5:3260 --chap backup:@secret.txt --json",
@@ -59,20 +59,20 @@ public final class DiscoverCommand extends DeviceCommand {
     }
 
     @Parameters(paramLabel = "[isns://]HOST[:PORT]", converter = Place.Converter.class,
-            description = "The portal, or the iSNS server. The port is 3260, or 3205, if none is "
+            description = "The portal, or the iSNS server. The default port is 3260, or 3205 if it is "
                     + "given.")
     private Place place = new Place.OfPortal(Portal.DEFAULT);
 
     @Option(names = "--chap", paramLabel = "USER:@FILE",
-            description = "Who we are; the file holds the secret.")
+            description = "CHAP user of this initiator; the file holds the secret.")
     private @Nullable String chap;
 
     @Option(names = "--mutual-chap", paramLabel = "USER:@FILE",
-            description = "Who the portal must be; the file holds its secret.")
+            description = "CHAP user by which the portal must authenticate itself; the file holds the secret.")
     private @Nullable String mutualChap;
 
     @Option(names = "--chap-algorithms", paramLabel = "LIST",
-            description = "What CHAP may be done with, the preferred first. Default: "
+            description = "CHAP algorithms to offer, in order of preference. Default: "
                     + "sha3-256,sha-1,md5,sha-256.")
     private @Nullable String chapAlgorithms;
 
@@ -101,15 +101,16 @@ public final class DiscoverCommand extends DeviceCommand {
             console().remark(switch (place) {
                 case Place.OfPortal(Portal portal) -> portal;
                 case Place.OfIsns(IsnsServer server) -> server;
-            } + " has no targets for us");
+            } + " lists no targets for this initiator");
         }
         return 0;
     }
 
     private List<DiscoveredTarget> ofPortal(Portal portal) throws IOException, Failure {
         if (portal.port() == 0) {
-            throw wrongUsage("port 0 cannot be connected to; write for example " + portal.host()
-                    + ":3260");
+            throw wrongUsage(
+                    "port 0 is not a valid port to connect to; write for example " + portal.host()
+                            + ":3260");
         }
         try (var initiator = Initiator.create(InitiatorOptions.DEFAULT_NAME)) {
             SessionOptions at = SessionOptions.of(portal.host(), portal.port(), "");
@@ -122,7 +123,7 @@ public final class DiscoverCommand extends DeviceCommand {
         if (chap == null) {
             if (mutualChap != null || chapAlgorithms != null) {
                 throw wrongUsage((mutualChap != null ? "--mutual-chap" : "--chap-algorithms")
-                        + " needs --chap too: we prove ourselves first");
+                        + " needs --chap too: mutual CHAP authenticates both ends");
             }
             return Optional.empty();
         }
@@ -143,7 +144,7 @@ public final class DiscoverCommand extends DeviceCommand {
 
     private List<DiscoveredTarget> ofIsns(IsnsServer server) throws IOException {
         if (chap != null || mutualChap != null || chapAlgorithms != null) {
-            throw wrongUsage("an iSNS server asks for no secret; leave --chap out");
+            throw wrongUsage("iSNS has no authentication; omit --chap");
         }
         return IsnsDiscovery
                 .targets(server, InitiatorOptions.DEFAULT_NAME, IsnsTiming.DEFAULT).stream()

@@ -47,34 +47,34 @@ public final class ServeCommand extends DeviceCommand {
     private List<String> uris = new ArrayList<>();
 
     @Option(names = "--portal", paramLabel = "HOST:PORT", converter = Portal.Converter.class,
-            description = "Where to listen; may be repeated. Port 0 is a free one. Default: "
+            description = "Address to listen on; may be repeated. Port 0 selects a free port. Default: "
                     + "127.0.0.1:3260.")
     private List<Portal> portals = new ArrayList<>();
 
     @Option(names = "--iqn", paramLabel = "IQN",
-            description = "The target's name. The default is told at the start.")
+            description = "Name of the target. The default is printed at the start.")
     private @Nullable String iqn;
 
     @Option(names = "--chap", paramLabel = "USER:@FILE",
-            description = "Who may log in; the file holds the secret.")
+            description = "Require CHAP logins by this user; the file holds the secret.")
     private @Nullable String chap;
 
     @Option(names = "--initiator", paramLabel = "IQN",
-            description = "Who may use the devices named here, and nobody else; may be repeated. "
+            description = "Restrict the devices on the command line to this initiator; may be repeated. "
                     + "Default: everybody.")
     private List<String> initiators = new ArrayList<>();
 
     @Option(names = "--mutual-chap", paramLabel = "USER:@FILE",
-            description = "How the target proves itself to initiators that ask.")
+            description = "CHAP user of the target for mutual CHAP; the file holds the secret.")
     private @Nullable String mutualChap;
 
     @Option(names = ChapOption.ALGORITHMS, paramLabel = "LIST",
-            description = "What CHAP may be done with, such as sha3-256,sha-256. Default: these, "
+            description = "Accepted CHAP algorithms, such as sha3-256,sha-256. Default: these, "
                     + "sha-1 and md5.")
     private @Nullable String chapAlgorithms;
 
     @Option(names = "--allow-anonymous",
-            description = "Let everybody log in even where other machines can connect.")
+            description = "Permit logins without authentication even if other machines can connect.")
     private boolean allowAnonymous;
 
     @Option(names = "--header-digest", paramLabel = "CHOICE", converter = Digest.Converter.class,
@@ -86,24 +86,24 @@ public final class ServeCommand extends DeviceCommand {
     private @Nullable Digest dataDigest;
 
     @Option(names = "--state", paramLabel = "DIR",
-            description = "Where reservations and saved mode pages are kept, so that they outlive "
-                    + "the server. Default: nowhere.")
+            description = "Directory for reservations and saved mode pages, so that they outlive "
+                    + "the server. Default: none.")
     private @Nullable Path state;
 
     @Option(names = "--isns", paramLabel = "HOST[:PORT]", converter = IsnsAddress.Converter.class,
-            description = "Register the targets at this iSNS server, where hosts look for them. "
-                    + "The port is 3205 if none is given. Default: nowhere.")
+            description = "Register the targets at this iSNS server. "
+                    + "The default port is 3205. Default: none.")
     private @Nullable IsnsServer isns;
 
     @Option(names = "--announce-resets", paramLabel = "true|false", arity = "1",
-            description = "Whether a unit answers the first command of a new session with a unit "
-                    + "attention, as SAM-5 wants it; false for initiators that give up at one, "
+            description = "Whether a unit reports a unit attention to the first command of a new "
+                    + "session, as SAM-5 requires; false for initiators that fail at one, "
                     + "such as jSCSI 2. Default: true.")
     private @Nullable Boolean announceResets;
 
     @Option(names = "--loops", paramLabel = "COUNT",
-            description = "Threads that serve connections, each its share of them. As many as there "
-                    + "are connections: a thread for each. Default: one per processor, to 8.")
+            description = "Number of threads that serve connections; with as many threads as "
+                    + "connections, each has its own. Default: one per processor, up to 8.")
     private @Nullable Integer loops;
 
     @Option(names = "--poll", paramLabel = "auto|off|TIME", converter = PollingConverter.class,
@@ -113,8 +113,8 @@ public final class ServeCommand extends DeviceCommand {
     private @Nullable Polling polling;
 
     @Option(names = "--config", paramLabel = "FILE",
-            description = "Targets and options from a TOML file; what the command line says "
-                    + "goes first.")
+            description = "TOML file with targets and options; the command line "
+                    + "overrides it.")
     private @Nullable Path config;
 
     public ServeCommand(Console console) { super(console); }
@@ -129,12 +129,12 @@ public final class ServeCommand extends DeviceCommand {
                     ? Optional.empty()
                     : SighupHandler.at(() -> reload(running));
             if (config != null && sighupHandler.isEmpty()) {
-                console().remark("SIGHUP is ignored here, as under nohup: " + config
-                        + " is read at the start only");
+                console().remark("SIGHUP is ignored in this process, as under nohup: " + config
+                        + " is only read at the start");
             }
             if (iqn == null && !uris.isEmpty()) {
                 console().remark("the target's name is " + TargetTables.DEFAULT_IQN
-                        + "; --iqn gives it another");
+                        + "; change it with --iqn");
             }
             end.await();
             sighupHandler.ifPresent(SighupHandler::close);
@@ -142,7 +142,7 @@ public final class ServeCommand extends DeviceCommand {
         return 0;
     }
 
-    /** Reads the file again and serves what it says now; what is wrong changes nothing, and is told in one line. */
+    /** Reloads the config file; an error changes nothing and is reported in one line. */
     private synchronized void reload(StorageServer running) {
         try {
             List<String> changes = Serving.reload(running, plan());
@@ -156,7 +156,8 @@ public final class ServeCommand extends DeviceCommand {
     }
 
     private void refused(String why) {
-        console().remark("not reloaded, all goes on as before: " + why);
+        console().remark("configuration not reloaded: " + why
+                + "; still running the previous configuration");
     }
 
     /** The command line goes first, then the config file, then the defaults. */
@@ -165,7 +166,7 @@ public final class ServeCommand extends DeviceCommand {
             throw wrongUsage("--loops must be a number from 1 to " + ConfigFile.MAX_LOOPS);
         }
         if (mutualChap != null && chap == null) {
-            throw wrongUsage("--mutual-chap needs --chap too: the initiator proves itself first");
+            throw wrongUsage("--mutual-chap needs --chap too: mutual CHAP authenticates both ends");
         }
         var file = config == null
                 ? ConfigFile.NONE
@@ -181,12 +182,12 @@ public final class ServeCommand extends DeviceCommand {
                     .withChapAlgorithms(file.chapAlgorithms())
                     .withInitiators(initiators));
         } else if (!initiators.isEmpty()) {
-            throw wrongUsage("--initiator names who may use the devices on the command line, and"
-                    + " there are none; name one, or write a [[target.initiator]] into the config"
+            throw wrongUsage("--initiator restricts access to the devices on the command line, and"
+                    + " there are none; specify one, or add a [[target.initiator]] to the config"
                     + " file");
         } else if (iqn != null) {
             throw wrongUsage("--iqn names the target of the devices on the command line,"
-                    + " and there are none; name one, or write the iqn into the config file");
+                    + " and there are none; specify one, or set the iqn in the config file");
         }
         for (ServerPlan.Target target : file.targets()) {
             targets.add(chap == null
@@ -194,8 +195,9 @@ public final class ServeCommand extends DeviceCommand {
                     : target.withChap(Optional.of(chap), Optional.ofNullable(mutualChap)));
         }
         if (targets.isEmpty()) {
-            throw wrongUsage("nothing to serve: name a device, for example 'lunar serve ram:1GiB',"
-                    + " or a --config file with targets");
+            throw wrongUsage(
+                    "nothing to serve: specify a device, for example 'lunar serve ram:1GiB',"
+                            + " or a --config file with targets");
         }
         algorithms.ifPresent(accepted -> targets
                 .replaceAll(target -> target.withChapAlgorithms(accepted)));
@@ -230,7 +232,7 @@ public final class ServeCommand extends DeviceCommand {
 
     private void announce(StorageServer running) {
         List<InetSocketAddress> portals = running.portals();
-        running.units().forEach(lun -> console().out().println(Changes.serving(lun, portals)));
+        running.units().forEach(lun -> console().out().println(ChangeReport.serving(lun, portals)));
         console().out().flush();
     }
 }

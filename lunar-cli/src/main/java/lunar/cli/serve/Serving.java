@@ -16,11 +16,13 @@ import lunar.server.ServerPlan;
 import lunar.server.StorageServer;
 import org.jspecify.annotations.Nullable;
 
-/** Starts and reloads servers for commands: what they say goes to the console, with the options that help. */
+/**
+ * Starts and reloads servers for commands: prints their messages to the console, with the options that fix an error.
+ */
 public final class Serving {
     private Serving() {}
 
-    /** @throws Failure when the plan is wrong, or a portal cannot be listened on */
+    /** @throws Failure if the plan is wrong, or a portal cannot be listened on */
     public static StorageServer start(ServerPlan plan, Console console)
             throws IOException, Failure {
         return advised(() -> StorageServer.start(plan, listener(console)));
@@ -29,7 +31,7 @@ public final class Serving {
     /** Returns what has changed, in lines for people. */
     public static List<String> reload(StorageServer server, ServerPlan plan)
             throws IOException, Failure {
-        return Changes.lines(advised(() -> server.reload(plan)));
+        return ChangeReport.lines(advised(() -> server.reload(plan)));
     }
 
     /** Writes warnings and changed sizes to the console. */
@@ -42,7 +44,7 @@ public final class Serving {
 
             @Override
             public void resized(ServerChange change) {
-                Changes.lines(change).forEach(console.out()::println);
+                ChangeReport.lines(change).forEach(console.out()::println);
             }
         };
     }
@@ -57,10 +59,11 @@ public final class Serving {
         } catch (BindException e) {
             throw new Failure("cannot listen on "
                     + String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT)
-                    + "; choose another with --portal HOST:PORT, where port 0 is a free one", e);
+                    + "; choose another address with --portal HOST:PORT, where port 0 selects a free port",
+                    e);
         } catch (OpenTargetException e) {
             throw new Failure("other machines can reach this portal of " + e.iqn()
-                    + ": ask for a secret with --chap USER:@FILE, or let everybody in with"
+                    + ": require authentication with --chap USER:@FILE, or permit anonymous logins with"
                     + " --allow-anonymous", e);
         } catch (InvalidPlanException e) {
             throw new Failure(String.valueOf(e.getMessage()), e);

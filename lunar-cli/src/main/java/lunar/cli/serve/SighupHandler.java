@@ -5,8 +5,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs an action at each SIGHUP until it is closed. Java has no other way to it than {@code sun.misc.Signal}, which is
- * looked up by name, since the compiler's warning about its package cannot be suppressed.
+ * Runs an action at each SIGHUP until it is closed. Uses {@code sun.misc.Signal}, the only API for signals, which is
+ * looked up by name because the compiler's warning about its package cannot be suppressed.
  */
 final class SighupHandler implements AutoCloseable {
     private final Class<?> signals;
@@ -32,9 +32,9 @@ final class SighupHandler implements AutoCloseable {
     }
 
     /**
-     * @param action on a thread of its own each time
-     * @return empty where the system has no such signal, or the JVM keeps signals to itself ({@code -Xrs}), or the
-     *         process was started with SIGHUP ignored (nohup)
+     * @param action runs on a separate thread each time
+     * @return empty if the system has no such signal, the JVM reserves signals ({@code -Xrs}), or the process was
+     *         started with SIGHUP ignored (nohup)
      */
     static Optional<SighupHandler> at(Runnable action) {
         try {

@@ -32,7 +32,7 @@ final class EventDispatcher {
             } else if (!behind) {
                 behind = true;
                 LOG.log(System.Logger.Level.WARNING,
-                        "a listener of paths is too slow, and misses events");
+                        "a path listener is too slow; events are dropped");
             }
             if (teller == null) {
                 teller = Thread.ofVirtual().name("lunar-path-listener").start(this::run);
@@ -47,7 +47,7 @@ final class EventDispatcher {
             try {
                 event.accept(listener);
             } catch (RuntimeException e) {
-                LOG.log(System.Logger.Level.ERROR, "listener of paths", e);
+                LOG.log(System.Logger.Level.ERROR, "path listener failed", e);
             }
         }
     }

@@ -5,8 +5,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs an action, on a virtual thread of its own, no later than the earliest of the times that were set. Never on the
- * common pool: callers that wait may occupy all of its threads. Not thread-safe: its user's lock guards it.
+ * Runs an action on its own virtual thread, no later than the earliest of the set times. Does not use the common pool,
+ * because waiting callers may occupy all of its threads. Not thread-safe: its user's lock guards it.
  */
 final class ExpiryTimer {
     private static final Executor VIRTUAL_THREAD = action -> {

@@ -2,7 +2,7 @@ package lunar.initiator.multipath;
 
 import java.io.IOException;
 
-/** Thrown when a path leads to another logical unit than the others. */
+/** Thrown when a path leads to a different logical unit than the other paths. */
 final class ForeignUnitException extends IOException {
     private static final long serialVersionUID = 1L;
 

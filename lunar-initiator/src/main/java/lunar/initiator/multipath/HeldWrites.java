@@ -17,10 +17,10 @@ import lunar.iscsi.pdu.Isid;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests of a device that wait at the {@link WriteBarrier} of its unit, each as long as requests may wait for a path,
- * but at least for {@link MultipathOptions#DEFAULT_NO_PATH_MS}, since paths are up; then it fails. No request is ever
- * sent past the barrier. Ends sessions that devices closed before have left stale, and those that a path of its own has
- * left in another portal group. Thread-safe.
+ * Holds requests of a device that wait at the {@link WriteBarrier} of its unit, each for the time that requests may
+ * wait for a path, but at least {@link MultipathOptions#DEFAULT_NO_PATH_MS}; then the request fails. No request
+ * bypasses the barrier. Also ends stale sessions of closed devices, and those that its own paths have left in another
+ * portal group. Thread-safe.
  */
 final class HeldWrites implements BarrierUser {
     private final String unit;
@@ -46,7 +46,7 @@ final class HeldWrites implements BarrierUser {
         patienceMs = Math.max(options.noPathMs(), MultipathOptions.DEFAULT_NO_PATH_MS);
     }
 
-    /** Joins the unit's barrier, once the unit is known. Requests come afterwards. */
+    /** Joins the barrier of the unit. Must be called before the first request. */
     void begin(Identity identity) {
         lock.lock();
         try {
@@ -68,7 +68,7 @@ final class HeldWrites implements BarrierUser {
         }
     }
 
-    /** Notes that the target has ended sessions. */
+    /** Records that the target has ended sessions. */
     void ended(List<PathSession> sessions) {
         WriteBarrier mine = barrier;
         if (mine != null) {
@@ -77,8 +77,9 @@ final class HeldWrites implements BarrierUser {
     }
 
     /**
-     * Hands over a session that a path has left in a portal group where it logs in no more: if in doubt, others end it.
-     * Not at the path's present portal: a login there with its ISID would end the session that it has just made.
+     * Hands over a session that a path has left in a portal group where it no longer logs in, so that other paths end
+     * it. They must not use the path's present portal: a login there with its ISID would end the session just
+     * established.
      */
     void abandon(PathSession session, Session made) {
         WriteBarrier mine = barrier;
@@ -178,14 +179,14 @@ final class HeldWrites implements BarrierUser {
                 + (before == null
                         ? ""
                         : ": " + before + " is lost, and no portal of its group"
-                                + " takes the login that ends it; restore one of them"));
+                                + " accepts the login that ends it; restore one of them"));
     }
 
     private DeviceGoneException closedFailure() {
         return new DeviceGoneException(unit + " is closed");
     }
 
-    /** {@inheritDoc} Also called when no path is up any more: they then wait for a path. */
+    /** {@inheritDoc} Also called when no path is up any longer: they then wait for a path. */
     @Override
     public void lowered() { WaitingRequest.forEach(drain(), WaitingRequest::resume); }
 
@@ -230,7 +231,7 @@ final class HeldWrites implements BarrierUser {
         } while (pause(mine, backoff.nextMs()));
     }
 
-    /** Waits before the next try; false where there is nothing left to try. */
+    /** Waits before the next attempt; returns false if there is nothing left to do. */
     private boolean pause(WriteBarrier mine, long ms) {
         lock.lock();
         try {

@@ -18,7 +18,10 @@ import lunar.initiator.SessionOptions;
 import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.Lun;
 
-/** Opens {@code iscsi:} and {@code iser:} URIs: an initiator and sessions for one LUN, closed with it. */
+/**
+ * Opens {@code iscsi:} and {@code iser:} URIs: creates an initiator and sessions for one LUN, closed together with the
+ * device.
+ */
 public final class LunProvider implements DeviceProvider {
     /** For the {@link java.util.ServiceLoader}. */
     public LunProvider() {}
@@ -31,7 +34,7 @@ public final class LunProvider implements DeviceProvider {
         IscsiUri parsed = IscsiUri.of(uri);
         Lun lun = parsed.lun().orElseThrow(() -> new IllegalArgumentException(
                 "the URI of " + parsed.sessionOptions().targetName()
-                        + " has no LUN; write its number at the end, as in .../0"));
+                        + " has no LUN; append its number, as in .../0"));
         Initiator initiator = Initiator.create(InitiatorOptions
                 .of(parsed.initiatorName().orElse(InitiatorOptions.DEFAULT_NAME))
                 .withPolling(parsed.polling()));
@@ -43,7 +46,7 @@ public final class LunProvider implements DeviceProvider {
             throw e;
         } catch (IOException e) {
             initiator.close();
-            throw new DeviceGoneException(String.valueOf(e.getMessage()), e); // tells where and what
+            throw new DeviceGoneException(String.valueOf(e.getMessage()), e); // names the place and the failure
         } catch (RuntimeException e) {
             initiator.close();
             throw e;

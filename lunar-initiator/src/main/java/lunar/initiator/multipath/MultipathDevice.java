@@ -21,9 +21,9 @@ import lunar.initiator.LunDevice;
 import lunar.initiator.SessionOptions;
 
 /**
- * A logical unit over one or more paths. A lost session is replaced by a new one, and its requests are sent again if
- * they are idempotent: all but compare-and-write, which fails with "not known". While no path is up, requests wait as
- * long as {@link MultipathOptions#noPathMs} says. Thread-safe; buffers as for {@link LunDevice}.
+ * A logical unit accessed over one or more paths. A lost session is replaced by a new one, and its requests are retried
+ * if they are idempotent: all except compare-and-write, which fails with an unknown outcome. While no path is up,
+ * requests wait for {@link MultipathOptions#noPathMs}. Thread-safe; buffers as for {@link LunDevice}.
  */
 public final class MultipathDevice implements BlockDevice {
     private final MultipathOptions options;
@@ -41,7 +41,7 @@ public final class MultipathDevice implements BlockDevice {
     /**
      * Opens a unit. Waits until a path is up; the others follow.
      *
-     * @throws DeviceGoneException when no path was up at the first try of each
+     * @throws DeviceGoneException if no path was up at the first try of each
      */
     public static MultipathDevice open(Initiator initiator, MultipathOptions options)
             throws StorageException {

@@ -7,22 +7,22 @@ import lunar.scsi.Lun;
 /**
  * Options of a {@link MultipathDevice}. Start from {@link #of}.
  *
- * @param paths session options of each path, all to the same logical unit: at several portals, or several at one
- * @param lun LUN of the unit, the same by every path
+ * @param paths session options of each path, all to the same logical unit, at different portals or at the same one
+ * @param lun LUN of the unit, equal on every path
  * @param policy chooses the path of each request
- * @param asymmetric whether the access states of port groups count (ALUA): only paths in the best one are used
+ * @param asymmetric whether to use access states of port groups (ALUA): only paths in the best state are used
  * @param noPathMs how long requests wait while no path is up, in milliseconds; 0 to fail at once, {@link #FOREVER}
- * @param minPauseMs before the login after one that failed or a session that was lost; doubled as long as sessions do
- *        not last as long as the pauses, with some jitter
- * @param maxPauseMs longest pause between two logins, and the one after a refusal that is meant for this initiator
- * @param stableCache whether the unit keeps acknowledged writes over resets and power failures although it has a write
- *        cache (WCE), as arrays with batteries do: then no flush fails because a session was made anew
+ * @param minPauseMs pause before the login after a failed login or a lost session; doubled as long as sessions last
+ *        shorter than the pauses, with jitter
+ * @param maxPauseMs longest pause between two logins, and pause after a rejection of this initiator
+ * @param stableCache whether the unit keeps acknowledged writes across resets and power failures although it has a
+ *        write cache (WCE), like arrays with batteries; then no flush fails because a session was re-established
  * @param listener receives the events of the unit and its paths
  */
 public record MultipathOptions(List<SessionOptions> paths, Lun lun, PathPolicy policy,
         boolean asymmetric, long noPathMs, int minPauseMs, int maxPauseMs,
         boolean stableCache, PathListener listener) {
-    /** For {@code noPathMs}: requests wait for a path as long as it takes. */
+    /** Value of {@code noPathMs} for waiting without limit. */
     public static final long FOREVER = Long.MAX_VALUE;
 
     /** Default for how long requests wait for a path. */
@@ -33,11 +33,13 @@ public record MultipathOptions(List<SessionOptions> paths, Lun lun, PathPolicy p
     public MultipathOptions {
         paths = List.copyOf(paths);
         if (paths.isEmpty() || paths.size() > MAX_PATHS) {
-            throw new IllegalArgumentException(paths.size() + " paths: it takes 1 to " + MAX_PATHS);
+            throw new IllegalArgumentException(
+                    paths.size() + " paths; the number must be 1 to " + MAX_PATHS);
         }
         if (noPathMs < 0 || minPauseMs < 1 || maxPauseMs < minPauseMs) {
-            throw new IllegalArgumentException("times of paths: " + noPathMs + ", " + minPauseMs
-                    + " and " + maxPauseMs + " ms");
+            throw new IllegalArgumentException(
+                    "path times out of range: " + noPathMs + ", " + minPauseMs
+                            + " and " + maxPauseMs + " ms");
         }
     }
 

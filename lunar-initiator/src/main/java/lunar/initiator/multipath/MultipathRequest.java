@@ -10,8 +10,8 @@ import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request on its way, which is sent over one path after the other until one completes it: submitted, or performed by
- * a caller that waits. That caller sends it itself each time, since only then may it use buffers of its own thread.
+ * A request in progress, which is sent over one path after another until one completes it. Either submitted, or
+ * executed by a waiting caller, which sends it itself each time, so that it may use buffers confined to its thread.
  * Reused, so that the steady state allocates nothing.
  */
 final class MultipathRequest extends WaitingRequest implements BlockRequest.Completion {
@@ -20,7 +20,7 @@ final class MultipathRequest extends WaitingRequest implements BlockRequest.Comp
     private final HeldWrites held;
     private final BlockRequest sent = new BlockRequest().onCompletion(this);
     private @Nullable BlockRequest asked;
-    /** The thread that performs it; null where it was submitted. */
+    /** The thread that performs it; null if it was submitted. */
     private @Nullable Thread caller;
     /** Whether the caller is to send it again; and its outcome. */
     private volatile boolean resumed;
@@ -32,7 +32,7 @@ final class MultipathRequest extends WaitingRequest implements BlockRequest.Comp
     private int deadlines;
     /** Of a FLUSH: the latest loss that had been reported when it came. */
     private long reportedBefore;
-    private final Refusal refusal;
+    private final GoneUnitTimeout refusal;
 
     /** The next request in the pool. */
     @Nullable
@@ -42,7 +42,7 @@ final class MultipathRequest extends WaitingRequest implements BlockRequest.Comp
         this.owner = owner;
         paths = owner.paths();
         held = owner.held();
-        refusal = new Refusal(owner.options());
+        refusal = new GoneUnitTimeout(owner.options());
     }
 
     /**
@@ -198,11 +198,11 @@ final class MultipathRequest extends WaitingRequest implements BlockRequest.Comp
     }
 
     /**
-     * Whether the request is idempotent. A READ or FLUSH is sent again at once: its first copy changes nothing,
-     * whenever the target performs it. A write is idempotent only as long as no later write to its blocks is
-     * acknowledged. {@link WriteBarrier} therefore holds it back, with every other write to its blocks, until the
-     * session by which it was sent first is known to have ended at the target. A write that the target has aborted
-     * at its deadline is known to have ended.
+     * Whether the request is idempotent. A READ or FLUSH is retried at once: its first copy changes nothing, whenever
+     * the target executes it. A write is idempotent only as long as no later write to its blocks is acknowledged.
+     * Therefore {@link WriteBarrier} holds it, with every other write to its blocks, until the session that sent it
+     * first is known to have ended at the target. A write that the target has aborted at its deadline is known to have
+     * ended.
      */
     private static boolean mayBeSentAgain(BlockRequest request) {
         return switch (request.operation()) {
@@ -215,8 +215,8 @@ final class MultipathRequest extends WaitingRequest implements BlockRequest.Comp
         return mayBeSentAgain(request)
                 ? failure
                 : new DeviceGoneException(
-                        request + ": the path was lost, and whether it was done is "
-                                + "not known: " + failure.getMessage(),
+                        request + ": the path was lost; its outcome is "
+                                + "unknown: " + failure.getMessage(),
                         failure);
     }
 }

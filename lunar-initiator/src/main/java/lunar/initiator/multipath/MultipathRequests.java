@@ -7,7 +7,7 @@ import lunar.block.spi.RequestCompletion;
 import lunar.initiator.UnflushedWrites;
 import org.jspecify.annotations.Nullable;
 
-/** Performs the requests of a {@link MultipathUnit}, and counts those in flight. Thread-safe. */
+/** Executes the requests of a {@link MultipathUnit}, and counts those in flight. Thread-safe. */
 final class MultipathRequests {
     private final MultipathUnit unit;
     private final UsablePaths paths;

@@ -14,8 +14,7 @@ import lunar.initiator.UnflushedWrites;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A unit with the paths that lead to it: admits paths, and has each told of what others find. The engine of a
- * {@link MultipathDevice}. Thread-safe.
+ * A unit with its paths: admits paths, and shares their findings. Engine of a {@link MultipathDevice}. Thread-safe.
  */
 final class MultipathUnit implements PathAgent.Owner {
     private final EventDispatcher dispatcher;
@@ -69,20 +68,20 @@ final class MultipathUnit implements PathAgent.Owner {
                 .map(PathSession::device).toList();
     }
 
-    // --- what paths tell ---
+    // --- reports of paths ---
 
     @Override
     public boolean isOpen() { return open; }
 
     @Override
     public void admit(LunDevice by) throws StorageException, ForeignUnitException {
-        admission.lock(); // two may come at once, and only one of them is the first
+        admission.lock(); // two paths may come up at once, and only one of them is the first
         try {
             LunDevice known = latest;
             if (known != null && !(known.identity().equals(by.identity())
                     && known.geometry().blockSize() == by.geometry().blockSize())) {
-                throw new ForeignUnitException(by + " is " + by.identity() + ", and not "
-                        + known.identity() + " as by other paths");
+                throw new ForeignUnitException(by + " leads to " + by.identity() + " rather than "
+                        + known.identity() + " like other paths");
             }
             held.begin(by.identity());
             if (known != null) {

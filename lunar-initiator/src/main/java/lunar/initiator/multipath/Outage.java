@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import lunar.block.BlockDevice;
 import lunar.block.DeviceGoneException;
 
-/** Tracks and reports the time in which no path can be used. Its owner calls it under the lock of its paths. */
+/** Tracks and reports outages, in which no path can be used. Called under the lock of the paths. */
 final class Outage {
     private enum State {
         NONE, HELD, FAILING
@@ -20,14 +20,14 @@ final class Outage {
         this.dispatcher = dispatcher;
     }
 
-    /** Notes that a request waits. */
+    /** Records that a request waits. */
     void held() {
         if (begin(State.HELD)) {
             dispatcher.tell(listener -> listener.held(unit));
         }
     }
 
-    /** Notes that a request fails since there is no path. */
+    /** Records that a request fails because no path is up. */
     void gaveUp(DeviceGoneException why) {
         if (begin(State.FAILING)) {
             dispatcher.tell(listener -> listener.gaveUp(unit, why));
@@ -46,7 +46,7 @@ final class Outage {
         return true;
     }
 
-    /** Notes that a path can be used. */
+    /** Records that a path can be used. */
     void over() {
         if (state != State.NONE) {
             state = State.NONE;

@@ -3,11 +3,11 @@ package lunar.initiator.multipath;
 import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.primary.TargetPortGroups;
 
-/** A path to a logical unit, as a {@link PathPolicy} and a {@link PathListener} see it. Thread-safe. */
+/** A path to a logical unit, for use by a {@link PathPolicy} or a {@link PathListener}. Thread-safe. */
 public interface Path {
     /** State of a path. */
     enum State {
-        /** A login is under way, or due after a pause. */
+        /** A login is in progress, or due after a pause. */
         CONNECTING,
         /** Takes requests. */
         UP,

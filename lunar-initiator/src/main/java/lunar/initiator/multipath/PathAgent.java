@@ -23,12 +23,11 @@ import lunar.scsi.primary.TargetPortGroups;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Maintains a path: a virtual thread logs in, waits until that session is lost or unusable for the unit, and reopens it
- * with backoff. It logs in with the same ISID each time, so that the target ends what the session before has left there
- * (session reinstatement, RFC 7143 section 6.3.5) before requests of it are sent again here.
- *
- * <p>A target that is busy or unreachable is tried again soon. A target that has refused this initiator (login status
- * class 2), which waiting alone does not mend, is tried at the longest pause only, lest it lock an account.
+ * Maintains a path: a virtual thread logs in, waits until the session is lost or unusable for the unit, and logs in
+ * again with backoff. It uses the same ISID each time, so that the target ends commands of the previous session
+ * (session reinstatement, RFC 7143 section 6.3.5) before they are retried. A busy or unreachable target is retried
+ * soon. A target that has rejected this initiator (login status class 2), which waiting does not fix, is retried at the
+ * longest pause only, so that no account is locked.
  */
 final class PathAgent implements Path {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -44,7 +43,10 @@ final class PathAgent implements Path {
         /** Admits a path that leads to this unit; throws {@link ForeignUnitException} if it leads to another one. */
         void admit(LunDevice by) throws StorageException, ForeignUnitException;
 
-        /** Registers the reservation by a path that others see now: it may have come up while the unit was reserved. */
+        /**
+         * Registers the reservation on a path that is now visible to others, because it may have come up while the unit
+         * was reserved.
+         */
         void register(LunDevice by) throws StorageException;
 
         /**
@@ -160,7 +162,7 @@ final class PathAgent implements Path {
     @Nullable
     PathSession session() { return session; }
 
-    /** Whether its first login is still under way. */
+    /** Whether its first login is still in progress. */
     boolean isUntried() {
         return state == State.CONNECTING && failures.get() == 0;
     }
@@ -185,7 +187,7 @@ final class PathAgent implements Path {
         }
     }
 
-    /** Notes that another path can be used, and perhaps end the session that this one has left at the target. */
+    /** Records that another path can be used, and perhaps end the session that this one has left at the target. */
     void help() {
         helped = true;
         LockSupport.unpark(thread);
@@ -246,7 +248,7 @@ final class PathAgent implements Path {
         boolean moved = !portal.host().equals(at.host()) || portal.port() != at.port();
         at = portal;
         if (moved) {
-            LOG.log(System.Logger.Level.INFO, "path {0} of {1} was sent to {2}", index,
+            LOG.log(System.Logger.Level.INFO, "path {0} of {1} was redirected to {2}", index,
                     options.targetName(), portal);
             owner.announce(listener -> listener.redirected(this, portal));
         }
@@ -393,7 +395,7 @@ final class PathAgent implements Path {
         owner.withdraw(this);
         State before = state;
         state = State.CONNECTING;
-        failures.incrementAndGet(); // last: a reader that sees the new count sees the new state, too
+        failures.incrementAndGet(); // last, so that a reader of the new count also sees the new state
         String message = String.valueOf(why.getMessage());
         boolean news = owner.isOpen() && !message.equals(told); // the caller of open gets an exception
         LOG.log(news ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
@@ -412,15 +414,14 @@ final class PathAgent implements Path {
         } else {
             owner.withdraw(this);
         }
-        state = now; // last: a path that is seen up takes requests
+        state = now; // last, because a path in state up accepts requests
         if (before != now || why != null) {
             owner.tell(new PathEvent(this, before, now, Optional.ofNullable(why)));
         }
     }
 
     /**
-     * Waits before the next login: at least as long as the session demands, and longer each time, as long as sessions
-     * do not last.
+     * Waits before the next login: at least as long as the target requires, with backoff while sessions do not last.
      */
     private void pause(long waitMs) {
         if (stopped) {

@@ -6,8 +6,9 @@ import java.util.Optional;
  * A change of a path.
  *
  * @param path the path
- * @param before its state before
- * @param after its state now; the same as before where a login failed once more, or only {@link Path#access} is new
- * @param why why the path failed; empty unless it did
+ * @param before the previous state
+ * @param after the current state; equal to the previous one if a login failed again, or only {@link Path#access} has
+ *        changed
+ * @param why cause of a failure; empty unless the path failed
  */
 public record PathEvent(Path path, Path.State before, Path.State after, Optional<Exception> why) {}

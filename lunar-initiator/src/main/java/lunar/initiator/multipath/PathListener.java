@@ -6,10 +6,10 @@ import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.primary.TargetPortGroups;
 
 /**
- * Receives the events of a unit and its paths; all methods but one are optional. Called for one event after the other,
- * in the order in which they occurred, on a virtual thread that may block: the unit goes on meanwhile, so a path may be
- * up again when its loss is delivered. All events are delivered before {@link MultipathDevice#close} returns. A
- * listener that is thousands of events behind misses some.
+ * Receives the events of a unit and its paths; all methods but one are optional. Called for one event at a time, in
+ * order of occurrence, on a virtual thread that may block. The unit is not blocked meanwhile, so a path may be up again
+ * when its loss is delivered. All events are delivered before {@link MultipathDevice#close} returns. A listener that is
+ * thousands of events behind loses some.
  */
 @FunctionalInterface
 public interface PathListener {

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockRequest;
 
 /**
- * Chooses the path of a request. A custom policy is a single method:
+ * Chooses the path of a request. A custom policy is a lambda:
  *
  * {@snippet :
  * PathPolicy byRegion = (paths, request) -> paths.get((int) (request.lba() >>> 20) % paths.size());
@@ -20,9 +20,9 @@ public interface PathPolicy {
     /**
      * Chooses a path for a request. Called by any thread for each request: must not block.
      *
-     * @param usable at least one path: those that are up and, where ALUA counts, in the best access state; in the order
-     *        in which the paths were given
-     * @param request the request to send; not to be changed or kept
+     * @param usable at least one path: those that are up and, with ALUA, in the best access state; in configuration
+     *        order
+     * @param request the request to send; must not be modified or kept
      * @return one of them
      */
     Path choose(List<? extends Path> usable, BlockRequest request);

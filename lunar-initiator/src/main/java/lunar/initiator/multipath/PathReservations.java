@@ -19,9 +19,9 @@ import lunar.scsi.reservation.ReservationStatus;
 import lunar.scsi.reservation.ReservationType;
 
 /**
- * The persistent reservation of a unit over all its paths (SPC-5 section 5.13): each path is an I_T nexus that is
- * registered by itself. A path that comes up registers before it is used, and only while the unit still knows the key
- * from another path or an earlier session: once the key was removed, it stays out.
+ * Persistent reservation of a unit over all its paths (SPC-5 section 5.13): each path is an I_T nexus and is registered
+ * separately. A path that comes up registers before it is used, and only while the unit still has the key of another
+ * path or an earlier session; after the key was removed, the path is not registered.
  */
 final class PathReservations implements Fencing {
     private static final ReservationType TYPE = ReservationType.WRITE_EXCLUSIVE_REGISTRANTS_ONLY;
@@ -177,7 +177,7 @@ final class PathReservations implements Fencing {
         return true;
     }
 
-    /** {@inheritDoc} Where all registrations have this key, those of sessions that are gone end with it. */
+    /** {@inheritDoc} If all registrations have this key, those of ended sessions are removed too. */
     @Override
     public synchronized void leave(long mine) throws StorageException {
         key = 0;

@@ -17,9 +17,9 @@ import lunar.iscsi.text.TargetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session that a path had or has, as an I_T nexus at the target, and its writes of unknown outcome. Once it has ended
- * without a Logout it is <em>stale</em>: the target may still perform those writes, until it is known to have ended the
- * session. Thread-safe.
+ * A present or past session of a path, as an I_T nexus at the target, with its writes of unknown outcome. After it has
+ * ended without a Logout it is <em>stale</em>: the target may still execute those writes until it is known to have
+ * ended the session. Thread-safe.
  */
 final class PathSession {
     /** Maximum number of ranges, more than a session has commands at the target; beyond it the whole unit counts. */
@@ -97,7 +97,7 @@ final class PathSession {
                 && options.targetName().equals(other.targetName());
     }
 
-    /** Notes that a login with its ISID at this portal was in another group: it does not end this session. */
+    /** Records that a login with its ISID at this portal was in another group: it does not end this session. */
     synchronized void isNotAt(TargetAddress portal) {
         if (follower != null) {
             elsewhere.add(portal.host() + ":" + portal.port());
@@ -145,7 +145,7 @@ final class PathSession {
                 || unanswered.stream().anyMatch(range -> range.overlaps(request)));
     }
 
-    /** Whether it has to be ended at the target before writes to its blocks go on. */
+    /** Whether it has to be ended at the target before writes to its blocks continue. */
     boolean isInDoubt() {
         synchronized (this) {
             if (dead) {
@@ -158,7 +158,7 @@ final class PathSession {
         return session.leftUnanswered();
     }
 
-    /** Notes that the target has ended the session. */
+    /** Records that the target has ended the session. */
     synchronized void ended() {
         dead = true;
         unanswered.clear();

@@ -17,7 +17,7 @@ import lunar.scsi.vpd.Identifier;
 import lunar.scsi.vpd.Inquiry;
 import lunar.scsi.vpd.VpdPage;
 
-/** Asks a target for the access state of a path's port for its unit (ALUA, SPC-5 sections 5.18 and 6.36). */
+/** Queries the access state of a path's target port for its unit (ALUA, SPC-5 sections 5.18 and 6.36). */
 final class PortGroup {
     private static final int BYTES = 4096;
     /** No time for retries: a unit that is busy is checked later. */

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Counts the requests of a device in flight, and admits none once it is closed. Thread-safe. */
+/** Counts the requests of a device in flight, and admits none after it is closed. Thread-safe. */
 final class RequestGate {
     private final AtomicInteger inFlight = new AtomicInteger();
     private final ReentrantLock lock = new ReentrantLock();

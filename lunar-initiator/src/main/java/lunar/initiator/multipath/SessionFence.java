@@ -15,11 +15,11 @@ import lunar.iscsi.text.SessionEnd;
 import lunar.iscsi.text.TargetAddress;
 
 /**
- * Ends a stale session at its target, so that none of its commands is performed any more: by a login with its ISID,
+ * Ends a stale session at its target, so that none of its commands is executed any longer: by a login with its ISID,
  * which the target answers after it has ended the old session with its connections and tasks (session reinstatement,
- * RFC 7143 section 6.3.5). Any portal of the session's group will do, so the path that failed is not needed. A target
- * of Lunar ends it on request through another group too ({@link SessionEnd}). Nothing else counts: LOGICAL UNIT RESET
- * leaves the session alive, and with it commands still on their way there. Blocks; any thread.
+ * RFC 7143 section 6.3.5). Any portal of the session's group can be used, so the failed path is not needed. A Lunar
+ * target also ends it on request through another group ({@link SessionEnd}). Nothing else is sufficient: LOGICAL UNIT
+ * RESET leaves the session open, with commands still in transit. Blocks; may be called by any thread.
  */
 final class SessionFence {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -53,8 +53,8 @@ final class SessionFence {
     }
 
     /**
-     * Returns the server of Lunar that has a session, so that it can be asked later to end it; empty for other targets,
-     * which are not asked, since some end the connection at a key that they do not know.
+     * Returns the Lunar server of a session, for a later request to end it; empty for other targets, which are not
+     * queried, because some end the connection on an unknown key.
      */
     static Optional<UUID> serverOf(Session session, LunDevice device) throws StorageException {
         return device.identity().vendor().equals(LUNAR)
@@ -119,7 +119,7 @@ final class SessionFence {
             }
             LOG.log(System.Logger.Level.INFO, same
                     ? "{0} has been ended at the target through {1}"
-                    : "{0} is not in the portal group of {1}", stale, portal);
+                    : "{0}: not in the portal group of {1}", stale, portal);
             return same;
         } catch (IOException | RuntimeException e) {
             LOG.log(System.Logger.Level.DEBUG, "{0}: not ended through {1}: {2}", stale, portal,

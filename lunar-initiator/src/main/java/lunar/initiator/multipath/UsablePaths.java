@@ -14,8 +14,8 @@ import lunar.scsi.primary.TargetPortGroups;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The paths of a unit that take requests now: those that are up and in the best access state. Requests that find none
- * are parked here, as long as {@link MultipathOptions#noPathMs} says. Thread-safe.
+ * The usable paths of a unit: those that are up and in the best access state. Requests without a usable path wait here
+ * for {@link MultipathOptions#noPathMs}. Thread-safe.
  */
 final class UsablePaths {
     private final String unit;
@@ -47,7 +47,7 @@ final class UsablePaths {
     /** Returns all paths, whatever their state. */
     List<PathAgent> all() { return all; }
 
-    // --- what paths tell ---
+    // --- reports of paths ---
 
     /** Adds a path that is up. */
     void offer(PathAgent path) {
@@ -108,7 +108,7 @@ final class UsablePaths {
     /**
      * Selects the usable paths: those up and in the best access state, in the given order; with the lock held.
      *
-     * @return the parked requests that can go on, no longer parked; for the caller to resume, without the lock
+     * @return the parked requests that can continue, no longer parked; for the caller to resume, without the lock
      */
     private List<WaitingRequest> select() {
         var best = new ArrayList<PathAgent>();
@@ -138,7 +138,7 @@ final class UsablePaths {
         return resumed;
     }
 
-    // --- what requests ask ---
+    // --- queries of requests ---
 
     /** Returns the path for a request; null while none can be used. */
     @Nullable
@@ -246,7 +246,7 @@ final class UsablePaths {
         WaitingRequest.forEach(late, request -> request.fail(failures.remove()));
     }
 
-    /** Returns the failure of a request that has waited for a path in vain; with the lock held. */
+    /** Returns the failure of a request that has waited for a path without result; with the lock held. */
     private DeviceGoneException giveUp() {
         Exception why = lastFailure;
         var failure = new DeviceGoneException(unit + ": no path is up"
@@ -257,7 +257,7 @@ final class UsablePaths {
         return failure;
     }
 
-    /** Parks no more requests, and returns those that are parked. */
+    /** Rejects further waiting requests, and returns those that wait. */
     List<WaitingRequest> close() {
         lock.lock();
         try {

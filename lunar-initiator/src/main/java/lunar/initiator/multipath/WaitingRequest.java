@@ -5,11 +5,11 @@ import java.util.function.Consumer;
 import lunar.block.BlockRequest;
 import lunar.block.StorageException;
 
-/** A request as seen by what it waits for: a path, or the end of earlier writes to its blocks. */
+/** A request that may wait for a path, or for the end of earlier writes to its blocks. */
 abstract class WaitingRequest {
-    /** When it has waited for a path too long; 0 as long as it has not. By {@link System#nanoTime}. */
+    /** Deadline of its wait for a path, by {@link System#nanoTime}; 0 if it has not waited. */
     long giveUpNanos;
-    /** When it has been held back too long by an earlier write; 0 as long as it is not held back. Likewise. */
+    /** Deadline of its wait for an earlier write, by {@link System#nanoTime}; 0 if it is not held. */
     long heldUntilNanos;
 
     /** Returns the request. */

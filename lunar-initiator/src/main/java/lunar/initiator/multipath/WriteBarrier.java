@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Holds back writes to blocks that a write of a {@linkplain PathSession stale session} may still change, until that
- * session is known to have ended at its target. A write that waits in a network, in a proxy or in the target itself
- * would otherwise undo a later one that was acknowledged. Reads and flushes are never held back: performing them twice,
- * or before an unacknowledged write, changes nothing.
+ * session is known to have ended at its target. Otherwise, a write delayed in a network, a proxy or the target itself
+ * could overwrite a later, acknowledged one. Reads and flushes are never held: executing them twice, or before an
+ * unacknowledged write, is harmless.
  *
- * <p>All devices of the process that show a unit share its barrier, and it outlives them while a session is stale: a
- * RAID member that is closed and opened again meets what it left behind. Thread-safe; costs a volatile read while no
+ * <p>All devices of the process for one unit share its barrier, which outlives them while a session is stale, so that a
+ * RAID member that is closed and reopened waits for its earlier writes. Thread-safe; costs a volatile read while no
  * session is stale.
  */
 final class WriteBarrier {
@@ -24,7 +24,7 @@ final class WriteBarrier {
 
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
-    /** Contains the target name, since not every target gives each of its units an identity of its own. */
+    /** Contains the target name, because not every target gives each unit its own identity. */
     private record Key(String targetName, Identity identity) {}
 
     private static final Map<Key, WriteBarrier> BARRIERS = new LinkedHashMap<>(); // guarded by itself
@@ -70,7 +70,7 @@ final class WriteBarrier {
         if (unused.size() > MAX_UNUSED) {
             WriteBarrier gone = unused.getFirst();
             LOG.log(System.Logger.Level.WARNING,
-                    "{0}: unanswered writes of sessions that were lost are no longer tracked",
+                    "{0}: too many lost sessions; unanswered writes of the oldest are no longer tracked",
                     gone.key.targetName());
             boolean _ = BARRIERS.remove(gone.key, gone);
         }
@@ -132,7 +132,7 @@ final class WriteBarrier {
         return null;
     }
 
-    /** Lowers the barrier for sessions that the target has ended: requests that waited for that go on. */
+    /** Lowers the barrier for sessions that the target has ended: requests that waited for that continue. */
     void lower(List<PathSession> ended) {
         ended.forEach(PathSession::ended);
         synchronized (stale) {

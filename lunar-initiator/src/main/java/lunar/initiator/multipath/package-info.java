@@ -1,6 +1,6 @@
 /**
- * Multipath access to a logical unit as a {@link lunar.block.BlockDevice}: new logins when a session is lost, failover,
- * failback, and balancing by a policy, which may be custom.
+ * Multipath access to a logical unit as a {@link lunar.block.BlockDevice}: session recovery, failover, failback, and
+ * load balancing by a standard or custom policy.
  *
  * {@snippet :
  * var paths = List.of(SessionOptions.of("10.0.1.1", 3260, target), SessionOptions.of("10.0.2.1", 3260, target));
@@ -11,8 +11,8 @@
  * }
  * }
  *
- * <p>Threading: any thread may use the device. Each path has a virtual thread of its own which logs in, and otherwise
- * sleeps. Completions run on the event loops of sessions, or on that thread where a path has come back.
+ * <p>Threading: any thread may use the device. Each path has its own virtual thread, which logs in and otherwise
+ * sleeps. Completions run on the event loops of sessions, or on that thread after a path has come up.
  */
 @NullMarked
 package lunar.initiator.multipath;

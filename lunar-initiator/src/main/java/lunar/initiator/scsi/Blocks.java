@@ -25,9 +25,9 @@ import lunar.scsi.block.WriteSame;
 import lunar.scsi.vpd.BlockLimits;
 
 /**
- * Commands about blocks of a disk, beside the reads and writes of {@link lunar.initiator.LunDevice} (SBC-4). Addresses
- * and counts are in blocks. Buffers are the caller's; they hold whole blocks, are not touched after the call, and need
- * not be native. A count of 0 does nothing, where the command itself would take it for all blocks.
+ * Commands on blocks of a disk, in addition to reads and writes of {@link lunar.initiator.LunDevice} (SBC-4). Addresses
+ * and counts are in blocks. Buffers belong to the caller, contain whole blocks, are not accessed after the call, and
+ * need not be native. A count of 0 has no effect, even where the command itself would interpret it as all blocks.
  */
 public final class Blocks {
     private static final BlockLimits NO_LIMITS = new BlockLimits(false, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -51,7 +51,7 @@ public final class Blocks {
         calls = unit.calls();
     }
 
-    /** Returns Block Limits (VPD page B0h), read once; all numbers are 0, for not reported, where there is no page. */
+    /** Returns Block Limits (VPD page B0h), read once; all numbers are 0 (not reported) if the page does not exist. */
     public BlockLimits limits() throws StorageException {
         BlockLimits known = limits;
         if (known.equals(NO_LIMITS)) {
@@ -116,7 +116,7 @@ public final class Blocks {
             throws StorageException {
         if (block.byteSize() != unit.blockSize()) {
             throw new InvalidRequestException(unit + ": WRITE SAME of " + block.byteSize()
-                    + " bytes, where a block has " + unit.blockSize());
+                    + " bytes, but a block has " + unit.blockSize());
         }
         same(lba, blockCount, (at, count) -> calls.write(
                 new WriteSame(unmap ? CdbForm.CDB16 : form(at, count), at, count, 0, false, unmap,
@@ -145,10 +145,10 @@ public final class Blocks {
     }
 
     /**
-     * GET LBA STATUS (SBC-4 section 5.6): which blocks from {@code lba} on are mapped. The last extent may end before
-     * the device does: ask again from there.
+     * GET LBA STATUS (SBC-4 section 5.6): provisioning of the blocks from {@code lba} on. The last extent may end
+     * before the device does; continue from there.
      *
-     * @param maxExtents most extents of the answer, 1 to 65536
+     * @param maxExtents maximum number of extents to return, 1 to 65536
      */
     public List<LbaStatusList.Extent> status(long lba, int maxExtents) throws StorageException {
         if (maxExtents < 1 || maxExtents > MAX_EXTENTS) {
@@ -165,7 +165,7 @@ public final class Blocks {
                     ? extent.lba() <= lba && end > lba
                     : extent.lba() == next;
             if (extent.blockCount() == 0 || !fits) {
-                throw calls.nonsense(cdb, extent + " where block " + next + " is due", null);
+                throw calls.nonsense(cdb, extent + " instead of one at block " + next, null);
             }
             next = end;
         }
@@ -180,7 +180,7 @@ public final class Blocks {
      *
      * @param expected up to 255 blocks
      * @param replacement as many
-     * @throws MiscompareException when they differ, with the offset of the first byte that does; nothing is written
+     * @throws MiscompareException if they differ, with the offset of the first byte that does; nothing is written
      */
     public void compareAndWrite(long lba, MemorySegment expected, MemorySegment replacement)
             throws StorageException {
@@ -221,7 +221,7 @@ public final class Blocks {
     /**
      * VERIFY with BYTCHK: the unit compares the blocks with data.
      *
-     * @throws MiscompareException when they differ, with the offset of the first byte that does, where it is reported
+     * @throws MiscompareException if they differ, with the offset of the first byte that does, where it is reported
      */
     public void verify(long lba, MemorySegment data) throws StorageException {
         long count = count(data, UINT32_MAX);
@@ -249,7 +249,7 @@ public final class Blocks {
                 (at, count) -> new PreFetch(form(at, count), at, count, false, 0));
     }
 
-    /** Makes the command for a part of the blocks. */
+    /** Creates the command for a part of the blocks. */
     @FunctionalInterface
     private interface Command {
         Cdb of(long lba, long blockCount);
@@ -266,8 +266,8 @@ public final class Blocks {
         long size = data.byteSize();
         int blockSize = unit.blockSize();
         if (size == 0 || size % blockSize != 0 || size / blockSize > most) {
-            throw new InvalidRequestException(unit + ": " + size + " bytes, where 1 to " + most
-                    + " blocks of " + blockSize + " bytes are taken");
+            throw new InvalidRequestException(unit + ": " + size + " bytes, but 1 to " + most
+                    + " blocks of " + blockSize + " bytes are allowed");
         }
         return size / blockSize;
     }

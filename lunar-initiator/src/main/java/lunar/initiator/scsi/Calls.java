@@ -15,8 +15,8 @@ import lunar.scsi.ScsiException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends commands to a unit and reads its answers, as blocking calls: the only place that handles retries, lengths and
- * invalid answers.
+ * Sends commands to a unit and decodes its responses, as blocking calls: the only place that handles retries, lengths
+ * and invalid answers.
  */
 final class Calls {
     /** Carries commands to the unit. */
@@ -129,12 +129,12 @@ final class Calls {
                 return decode(command, decoder, data.asSlice(0, told));
             }
             if (told > maxBytes || told <= bytes) {
-                throw nonsense(command, told + " bytes are told of, " + data.byteSize()
-                        + " came, and " + maxBytes + " are possible", null);
+                throw nonsense(command, told + " bytes reported, " + data.byteSize()
+                        + " received, maximum " + maxBytes, null);
             }
             bytes = (int) told;
         }
-        throw nonsense(cdb.apply(bytes), "more bytes are told of each time", null);
+        throw nonsense(cdb.apply(bytes), "the reported length keeps growing", null);
     }
 
     <T> T decode(Cdb cdb, Decoder<T> decoder, MemorySegment data) throws StorageException {
@@ -147,6 +147,6 @@ final class Calls {
     }
 
     MediumException nonsense(Cdb cdb, @Nullable String why, @Nullable Throwable cause) {
-        return new MediumException(describe(cdb) + " is answered with nonsense: " + why, cause);
+        return new MediumException(describe(cdb) + ": invalid response: " + why, cause);
     }
 }

@@ -30,7 +30,7 @@ public final class Commands {
     /**
      * Returns a command that has no service actions.
      *
-     * @throws lunar.block.InvalidRequestException when it has some
+     * @throws lunar.block.InvalidRequestException if it has some
      */
     public SupportedOperationCode one(int opcode) throws StorageException {
         return one(ReportSupportedOperationCodes.ONE_OPCODE, opcode, 0);
@@ -39,7 +39,7 @@ public final class Commands {
     /**
      * Returns a command that has service actions.
      *
-     * @throws lunar.block.InvalidRequestException when it has none
+     * @throws lunar.block.InvalidRequestException if it has none
      */
     public SupportedOperationCode one(int opcode, int serviceAction) throws StorageException {
         return one(ReportSupportedOperationCodes.ONE_SERVICE_ACTION, opcode, serviceAction);

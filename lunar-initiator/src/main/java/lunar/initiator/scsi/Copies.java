@@ -31,9 +31,9 @@ import lunar.scsi.vpd.Naa;
 import lunar.scsi.vpd.ThirdPartyCopy;
 
 /**
- * Copies within a target, which no data leave: from the unit of this object to another unit of the target. There are
- * two ways: {@link #extendedCopy} (XCOPY), which VMware uses, and {@link #offload} by ROD tokens (ODX), which Windows
- * uses; the steps of the latter are available separately, too. Both units must have the same block size.
+ * Copies within a target, without transferring data: from the unit of this object to another unit of the target. There
+ * are two methods: {@link #extendedCopy} (XCOPY), which VMware uses, and {@link #offload} by ROD tokens (ODX), which
+ * Windows uses; the steps of the latter are available separately, too. Both units must have the same block size.
  *
  * <p>Progress is reported in blocks copied by this call, on the calling thread. After an exception at least the blocks
  * reported are copied, and perhaps more. An interrupt of the waiting thread aborts a copy by token.
@@ -103,12 +103,12 @@ public final class Copies {
     }
 
     /**
-     * EXTENDED COPY with a list identifier of one byte (SPC-5 section 6.4): by as many commands as it takes, one after
-     * the other. The target finds both units by their names in VPD page 83h.
+     * EXTENDED COPY with a list identifier of one byte (SPC-5 section 6.4): by as many commands as necessary, in
+     * sequence. The target identifies both units by their designators in VPD page 83h.
      *
      * @param destination a unit of the same target; this one for a copy within it
      * @return blocks copied: all
-     * @throws NotSupportedException when the target copies nothing, or a unit has no name that it can be found by
+     * @throws NotSupportedException if the target does not support the copy, or a unit has no usable designator
      */
     public long extendedCopy(ScsiUnit destination, List<Segment> segments, LongConsumer progress)
             throws StorageException {
@@ -141,7 +141,7 @@ public final class Copies {
                         && rank(it.identifier()) >= 0)
                 .min(Comparator.comparingInt(it -> rank(it.identifier())))
                 .orElseThrow(() -> new NotSupportedException(
-                        unit + " has no name by which a copy could find it", null));
+                        unit + " has no designator by which a copy could identify it", null));
     }
 
     private static int rank(Identifier identifier) {
@@ -159,8 +159,8 @@ public final class Copies {
     private int commonBlockSize(ScsiUnit destination) throws StorageException {
         int blockSize = unit.blockSize();
         if (destination.blockSize() != blockSize) {
-            throw new InvalidRequestException("a copy from " + unit + " to " + destination
-                    + ", which have blocks of " + blockSize + " and " + destination.blockSize()
+            throw new InvalidRequestException("cannot copy from " + unit + " to " + destination
+                    + ": block sizes differ: " + blockSize + " and " + destination.blockSize()
                     + " bytes");
         }
         return blockSize;
@@ -184,7 +184,7 @@ public final class Copies {
         CopyOperationInformation end = new CopyWait(calls, cdb, identifier)
                 .await(unit.blockSize(), _ -> {});
         Bytes token = end.token().filter(it -> it.length() == RodToken.LENGTH)
-                .orElseThrow(() -> calls.nonsense(cdb, "there is no token", null));
+                .orElseThrow(() -> calls.nonsense(cdb, "no token returned", null));
         return new Token(token, CopyWait.blocks(end, unit.blockSize()));
     }
 
@@ -196,7 +196,7 @@ public final class Copies {
      * @param ranges where to write, in this order; at least one, none overlapping
      * @param deleteToken whether the target invalidates the token afterwards
      * @return blocks written, by the target's own count
-     * @throws InvalidRequestException when the target does not take the token, or has revoked it
+     * @throws InvalidRequestException if the target does not take the token, or has revoked it
      */
     public long writeUsingToken(Token token, long offsetBlocks, List<BlockRange> ranges,
             boolean deleteToken, LongConsumer progress) throws StorageException {
@@ -210,11 +210,11 @@ public final class Copies {
     }
 
     /**
-     * Copies blocks by tokens, one for each part of a size that both units like best.
+     * Copies blocks by tokens, one per part of the optimal size for both units.
      *
      * @param destination a unit of the same target; this one for a copy within it
      * @return blocks copied: all
-     * @throws NotSupportedException when a unit makes or takes no tokens
+     * @throws NotSupportedException if a unit does not support tokens
      */
     public long offload(ScsiUnit destination, Segment segment, LongConsumer progress)
             throws StorageException {
@@ -228,7 +228,7 @@ public final class Copies {
                     List.of(new BlockRange(segment.sourceLba() + done, count)), 0);
             long usable = Math.min(count, token.blockCount());
             if (usable <= 0) {
-                throw new NotSupportedException(unit + " makes tokens for no blocks", null);
+                throw new NotSupportedException(unit + " reports a token size of 0 blocks", null);
             }
             long written = destination.copies().writeUsingToken(token, 0,
                     List.of(new BlockRange(segment.destinationLba() + done, usable)), true,
@@ -250,7 +250,7 @@ public final class Copies {
                 .filter(it -> it.type() == BLOCK_TOKEN_LIMITS && it.content().length() >= 32)
                 .map(ThirdPartyCopy.Descriptor::content).findFirst();
         if (limits.isEmpty()) {
-            throw new NotSupportedException(unit + " knows no tokens", null);
+            throw new NotSupportedException(unit + " does not support tokens", null);
         }
         long most = number(limits.get(), 16);
         long optimal = number(limits.get(), 24);

@@ -33,7 +33,7 @@ final class CopyWait {
     /**
      * Waits for the end.
      *
-     * @throws AbortedException when the thread is interrupted; the copy has been aborted
+     * @throws AbortedException if the thread is interrupted; the copy has been aborted
      */
     CopyOperationInformation await(int blockSize, LongConsumer progress) throws StorageException {
         var ask = new ReceiveCopyResults(ReceiveCopyResults.ROD_TOKEN_INFORMATION, identifier,
@@ -68,7 +68,7 @@ final class CopyWait {
         try {
             new ScsiResult(end.completionStatus(), end.sense(), Residual.NONE, Residual.NONE, 0)
                     .orThrow(what);
-            return new AbortedException(what + ": the copy has failed, without saying why");
+            return new AbortedException(what + ": the copy has failed without sense data");
         } catch (StorageException e) {
             return e;
         }

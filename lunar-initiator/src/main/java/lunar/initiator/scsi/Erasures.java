@@ -22,11 +22,11 @@ import lunar.scsi.primary.TestUnitReady;
 
 /**
  * SANITIZE and FORMAT UNIT (SBC-4 sections 5.30 and 5.5). Each call starts the operation with IMMED, then polls its
- * progress by REQUEST SENSE until it has ended, after minutes or hours; nothing shortens it. Progress is reported from
- * 0 to 1, on the calling thread; it stays at 0 until the end for a unit that does not report any.
+ * progress by REQUEST SENSE until it has ended, after minutes or hours; it cannot be shortened. Progress is reported
+ * from 0 to 1, on the calling thread; it stays at 0 until the end for a unit that does not report any.
  *
  * <p>An interrupt of the waiting thread, or a lost session, ends the call with {@link AbortedException} or
- * {@link lunar.block.DeviceGoneException}; the operation goes on, and {@link #await} takes up the wait again.
+ * {@link lunar.block.DeviceGoneException}; the operation continues, and {@link #await} resumes the wait.
  */
 public final class Erasures {
     private static final int SENSE_BYTES = 252;
@@ -47,7 +47,7 @@ public final class Erasures {
      * @param pattern pattern and number of passes
      * @param exitAllowed AUSE: whether {@link #exitFailureMode} helps after a failure; otherwise only another sanitize
      *        that succeeds does
-     * @throws MediumException when it has failed; data may be left
+     * @throws MediumException if it has failed; data may be left
      */
     public void overwrite(SanitizeOverwrite pattern, boolean exitAllowed, DoubleConsumer progress)
             throws StorageException {
@@ -65,7 +65,7 @@ public final class Erasures {
     /**
      * SANITIZE with CRYPTOGRAPHIC ERASE: the unit forgets its key.
      *
-     * @throws lunar.block.InvalidRequestException when the unit does not encrypt
+     * @throws lunar.block.InvalidRequestException if the unit does not encrypt
      */
     public void cryptographicErase(boolean exitAllowed, DoubleConsumer progress)
             throws StorageException {
@@ -89,7 +89,7 @@ public final class Erasures {
         await(cdb, progress);
     }
 
-    /** Returns the progress of a running operation, from 0 to 1; empty where none is running. */
+    /** Returns the progress of a running operation, from 0 to 1; empty if none is running. */
     public OptionalDouble progress() throws StorageException {
         return running(sense()).map(Erasures::done).map(OptionalDouble::of)
                 .orElse(OptionalDouble.empty());

@@ -39,7 +39,7 @@ public final class Inquiries {
      * Returns a whole page.
      *
      * @param code PAGE CODE
-     * @throws InvalidRequestException when there is no such page
+     * @throws InvalidRequestException if there is no such page
      */
     public VpdPage page(int code) throws StorageException {
         VpdPage page = calls.ask(bytes -> new Inquiry(true, code, bytes), FIRST_PAGE_BYTES,
@@ -51,7 +51,7 @@ public final class Inquiries {
     }
 
     /**
-     * Returns a page of a type; empty where the unit has none.
+     * Returns a page of a type; empty if the unit has none.
      *
      * @param code PAGE CODE, such as {@code BlockLimits.CODE}
      */
@@ -64,7 +64,7 @@ public final class Inquiries {
         }
     }
 
-    /** Returns the UNIT SERIAL NUMBER without surrounding blanks; empty where there is none. */
+    /** Returns the UNIT SERIAL NUMBER without surrounding blanks; empty if there is none. */
     public String serialNumber() throws StorageException {
         return find(UnitSerialNumber.CODE, UnitSerialNumber.class).map(UnitSerialNumber::serial)
                 .orElse("").strip();

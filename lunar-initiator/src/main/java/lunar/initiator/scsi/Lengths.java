@@ -5,7 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import lunar.scsi.MalformedDataException;
 
-/** Reads the lengths in the headers of parameter data. */
+/** Decodes the lengths in the headers of parameter data. */
 final class Lengths {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);

@@ -31,7 +31,7 @@ public final class Logs {
      * Returns a page with its cumulative values.
      *
      * @param code PAGE CODE
-     * @throws InvalidRequestException when there is no such page
+     * @throws InvalidRequestException if there is no such page
      */
     public LogPage page(int code) throws StorageException { return page(code, 0); }
 

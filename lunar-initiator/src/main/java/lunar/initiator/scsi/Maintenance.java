@@ -30,7 +30,7 @@ public final class Maintenance {
      * SEND DIAGNOSTIC with SELFTEST (SPC-5 section 6.42): runs the default self-test and waits for its end, which has
      * to come within the time for a command.
      *
-     * @throws lunar.block.MediumException when the unit has failed it
+     * @throws lunar.block.MediumException if the unit has failed it
      */
     public void selfTest() throws StorageException {
         calls.send(new SendDiagnostic(0, false, true, false, false, 0));

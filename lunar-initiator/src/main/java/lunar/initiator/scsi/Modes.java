@@ -38,13 +38,13 @@ public final class Modes {
      *
      * @param code PAGE CODE
      * @param subpage SUBPAGE CODE; 0 for none
-     * @throws InvalidRequestException when there is no such page, and for saved values where none are saved
+     * @throws InvalidRequestException if there is no such page, and for saved values where none are saved
      */
     public ModePage page(ModeSense.PageControl control, int code, int subpage)
             throws StorageException {
         return find(sense(control, code, subpage), code, subpage)
                 .orElseThrow(() -> calls.nonsense(command(control, code, subpage, 0),
-                        "the page is not there", null));
+                        "the page does not exist", null));
     }
 
     /** Returns the current values of a page. */
@@ -52,7 +52,7 @@ public final class Modes {
         return page(ModeSense.PageControl.CURRENT, code, 0);
     }
 
-    /** Returns the saved values of a page; empty where the unit does not save it. */
+    /** Returns the saved values of a page; empty if the unit does not save it. */
     public Optional<ModePage> saved(int code, int subpage) throws StorageException {
         try {
             return Optional.of(page(ModeSense.PageControl.SAVED, code, subpage));
@@ -62,14 +62,14 @@ public final class Modes {
     }
 
     /**
-     * Changes a page: reads its current values and selects those that {@code change} makes of them. Where another
-     * initiator changes mode pages in between, which the unit reports by a unit attention, both steps are repeated.
+     * Changes a page: reads its current values and selects the result of {@code change}. If another initiator changes
+     * mode pages in between, which the unit reports by a unit attention, both steps are repeated.
      *
-     * @param change from the current page to the wanted one, for example by {@link ModePage#withParameters}; may be
+     * @param change maps the current page to the wanted one, for example by {@link ModePage#withParameters}; may be
      *        called more than once
-     * @param save SP: the values outlast a loss of power
-     * @return the page as the unit has it afterwards
-     * @throws InvalidRequestException when a bit cannot be changed; the field pointer is in the cause
+     * @param save SP: the values survive a loss of power
+     * @return the page as read back afterwards
+     * @throws InvalidRequestException if a bit cannot be changed; the field pointer is in the cause
      */
     public ModePage change(int code, int subpage, UnaryOperator<ModePage> change, boolean save)
             throws StorageException {

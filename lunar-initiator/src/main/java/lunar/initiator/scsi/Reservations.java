@@ -19,12 +19,12 @@ import lunar.scsi.reservation.TransportId;
 
 /**
  * Persistent reservations: PERSISTENT RESERVE IN and OUT (SPC-5 sections 6.15, 6.16 and 5.13). They belong to an I_T
- * nexus, that is, to the initiator's port by which the session logged in and the target's portal group; a session that
- * is to find its registration again logs in with the same ISID.
+ * nexus, that is, to the session's initiator port and the target's portal group; a session that needs its earlier
+ * registration must log in with the same ISID.
  *
  * <p>A key is any number but 0. Every call that changes something throws {@link ReservationConflictException} when this
- * nexus is not registered with the given key, or may not perform the request. A nexus that is preempted learns it from
- * a unit attention at its next command: {@code LunDevice.onAttention}.
+ * nexus is not registered with the given key, or is not allowed to make the request. A preempted nexus gets a unit
+ * attention with its next command: {@code LunDevice.onAttention}.
  */
 public final class Reservations {
     /** An option of a registration. */
@@ -98,7 +98,7 @@ public final class Reservations {
      * REGISTER with SPEC_I_PT: registers this nexus and other initiators.
      *
      * @param others up to 256 initiators or initiator ports
-     * @throws InvalidRequestException when the target does not support that: see {@link #capabilities}
+     * @throws InvalidRequestException if the target does not support that: see {@link #capabilities}
      */
     public void registerFor(List<TransportId> others, long key, Option... options)
             throws StorageException {

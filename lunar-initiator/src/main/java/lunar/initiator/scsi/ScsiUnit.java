@@ -19,15 +19,15 @@ import lunar.scsi.primary.RequestSense;
 import lunar.scsi.primary.TestUnitReady;
 
 /**
- * The SCSI commands of a logical unit, as blocking calls. Groups of commands have objects of their own, such as
- * {@link #reservations()}; any other command goes by {@link #send} or {@link #execute}. Holds nothing that needs
- * closing; may be used by any thread but an event loop's, also concurrently.
+ * SCSI commands of a logical unit, as blocking calls. Groups of commands have their own objects, such as
+ * {@link #reservations()}; any other command can be sent by {@link #send} or {@link #execute}. Needs no closing.
+ * Thread-safe, but must not be used on the thread of an event loop.
  *
- * <p>Every call but {@link #execute} repeats a command that met a unit attention a few times
- * ({@link LunDevice#onAttention} reports these), and waits for a unit that is BUSY or has a full task set, as long as a
- * command may take. Every call throws
+ * <p>Every call except {@link #execute} retries a command after a unit attention a few times
+ * ({@link LunDevice#onAttention} reports these), and waits for a unit that is BUSY or has a full task set, up to the
+ * command timeout. Every call throws
  * <ul>
- * <li>{@link StorageException}, of the type that says what to do, when the command fails; its cause is a
+ * <li>{@link StorageException}, of the type that corresponds to the failure, when the command fails; its cause is a
  * {@link lunar.initiator.SenseException} with the sense data and their field pointer, where there are sense data;
  * <li>{@link lunar.block.MediumException} when the unit's answer is invalid: wrong lengths, truncated
  * data;
@@ -153,7 +153,7 @@ public final class ScsiUnit {
             long told = capacity().blockSize();
             if (told < MIN_BLOCK_SIZE || told > MAX_BLOCK_SIZE) {
                 throw new NotSupportedException(
-                        calls.name() + " has blocks of " + told + " bytes", null);
+                        calls.name() + " reports a block size of " + told + " bytes", null);
             }
             known = (int) told;
             blockSize = known;
@@ -189,12 +189,12 @@ public final class ScsiUnit {
     }
 
     /**
-     * Passes the bytes of a command through, once. Returns any SCSI status, which the caller judges:
-     * {@link ScsiResult#sense()} has the sense data, {@link ScsiResult#orThrow} makes an exception of them.
+     * Passes the bytes of a command through, without retries. Returns any SCSI status, which the caller must check:
+     * {@link ScsiResult#sense()} has the sense data, {@link ScsiResult#orThrow} converts it to an exception.
      *
      * @param cdb 6 to 260 bytes
-     * @throws StorageException when the command did not complete: timeout, session gone
-     * @throws InvalidRequestException when the CDB has another length
+     * @throws StorageException if the command did not complete: timeout, session gone
+     * @throws InvalidRequestException if the CDB has another length
      */
     public ScsiResult execute(byte[] cdb, MemorySegment dataIn, MemorySegment dataOut)
             throws StorageException {

@@ -10,11 +10,11 @@ import lunar.scsi.vpd.Naa;
 import lunar.scsi.vpd.StandardInquiry;
 
 /**
- * The identity of a logical unit, the same over every path (SPC-5, VPD pages 80h and 83h).
+ * The identity of a logical unit, equal on every path (SPC-5, VPD pages 80h and 83h).
  *
  * @param vendor T10 vendor identification, without blanks at the end
  * @param product product identification
- * @param serialNumber unit serial number; empty where there is none
+ * @param serialNumber unit serial number; empty if there is none
  * @param names designators of the logical unit itself, in the order of VPD page 83h
  */
 public record UnitIdentity(String vendor, String product, String serialNumber,
@@ -63,7 +63,7 @@ public record UnitIdentity(String vendor, String product, String serialNumber,
     }
 
     /**
-     * Asks both, and returns whether they are the same unit; see {@link #isSameUnit}. A target may serve a unit by
+     * Queries both, and returns whether they are the same unit; see {@link #isSameUnit}. A target may serve a unit by
      * several ports, LUNs and sessions.
      */
     public static boolean sameUnit(ScsiUnit a, ScsiUnit b) throws StorageException {

@@ -1,5 +1,5 @@
 /**
- * SCSI for applications: every command that Lunar's own target supports as a call, with records for parameters and
+ * SCSI for applications: a call for every command that Lunar's own target supports, with records for parameters and
  * results, and pass-through for any other command.
  *
  * {@snippet :
@@ -16,8 +16,8 @@
  * }
  * }
  *
- * <p>Calls block, on any thread but an event loop's; virtual threads are fine. Section numbers are those of SPC-5
- * (T10/BSR INCITS 502) and SBC-4 (T10/BSR INCITS 506), but where an older one is named.
+ * <p>Calls block, and are allowed on any thread except an event loop's, including virtual threads. Section numbers
+ * refer to SPC-5 (T10/BSR INCITS 502) and SBC-4 (T10/BSR INCITS 506), unless an older standard is named.
  */
 @NullMarked
 package lunar.initiator.scsi;

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class EventDispatcherTest {
     @Test
-    void shouldTellOneEventAfterTheOtherInTheirOrder() throws Exception {
+    void shouldReportOneEventAfterTheOtherInTheirOrder() throws Exception {
         var heard = new ConcurrentLinkedQueue<Integer>();
         var atOnce = new AtomicInteger();
         var most = new AtomicInteger();
@@ -33,7 +33,7 @@ class EventDispatcherTest {
     }
 
     @Test
-    void shouldGoOnAfterAListenerThatThrows() throws Exception {
+    void shouldContinueAfterAListenerThatThrows() throws Exception {
         var heard = new ConcurrentLinkedQueue<String>();
         var dispatcher = new EventDispatcher(_ -> {});
         dispatcher.tell(_ -> {

@@ -38,19 +38,19 @@ class PathPolicyTest {
     }
 
     @Test
-    void shouldTakeEachInItsTurn() {
+    void shouldUseEachInTurn() {
         assertThat(choices(PathPolicy.roundRobin(), 6, new Still(0, 9, 9), new Still(1, 0, 0),
                 new Still(2, 0, 0))).containsExactly(0, 1, 2, 0, 1, 2);
     }
 
     @Test
-    void shouldTakeTheShortestQueue() {
+    void shouldUseTheShortestQueue() {
         assertThat(choices(PathPolicy.leastQueue(), 1, new Still(0, 3, 1), new Still(1, 2, 99),
                 new Still(2, 2, 1))).containsExactly(1);
     }
 
     @Test
-    void shouldTakeTheSoonest() {
+    void shouldUseTheEarliest() {
         assertThat(choices(PathPolicy.serviceTime(), 1, new Still(0, 9, 100),
                 new Still(1, 0, 1001), new Still(2, 3, 251))).containsExactly(0);
         assertThat(choices(PathPolicy.serviceTime(), 1, new Still(0, 0, 50), new Still(1, 5, 0)))

@@ -6,9 +6,9 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Buffers over the native segments that one direction of a connection has used last: data are mostly sent from the
- * same memory again and again, and received into the same, and a channel wants a {@link ByteBuffer} for it each
- * time. Keeps no memory alive. For one thread at a time.
+ * Cache of {@link ByteBuffer} views of the native segments that one direction of a connection has used recently. Data
+ * is mostly sent from and received into the same memory, and channels need a {@code ByteBuffer} each time. Keeps no
+ * memory alive. Not thread-safe.
  */
 public final class BufferViews {
     private static final int SLOTS = 256;
@@ -47,7 +47,7 @@ public final class BufferViews {
      */
     public ByteBuffer of(MemorySegment segment) {
         if (!segment.isNative()) {
-            throw new IllegalArgumentException("memory on the heap");
+            throw new IllegalArgumentException("not native memory");
         }
         @Nullable
         Slot[] table = slots;

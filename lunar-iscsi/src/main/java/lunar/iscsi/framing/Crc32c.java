@@ -7,10 +7,10 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The digest CRC32C (RFC 7143 section 13.1) over one segment of a PDU, fed piece by piece and reused.
+ * CRC32C digest (RFC 7143 section 13.1) over a segment of a PDU, computed incrementally; reusable.
  *
- * <p>The CRC goes on the wire with its least significant byte first, so {@link #wire} returns it with the bytes
- * reversed: written big-endian, as all else is, that gives the bytes of the RFC's appendix A.4.
+ * <p>The CRC is sent with its least significant byte first, so {@link #wire} returns it with the bytes reversed:
+ * written big-endian like all other fields, this yields the bytes of the RFC's appendix A.4.
  */
 public final class Crc32c {
     private static final byte[] ZEROES = new byte[4];

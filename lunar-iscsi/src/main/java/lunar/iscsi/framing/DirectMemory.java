@@ -9,14 +9,14 @@ import java.util.Map;
 import java.util.WeakHashMap;
 
 /**
- * Native memory for data that a transport sends from where they lie. Any native memory will do for that; but for memory
- * of an arena the JDK makes two objects for each buffer of a gathering write, which keep the arena open meanwhile.
- * Memory from here lives until nothing refers to it, and needs none. Thread-safe.
+ * Allocates native memory for data that a transport sends without a copy. Any native memory can be sent; but for memory
+ * of an arena the JDK allocates two objects per buffer of a gathering write, which keep the arena open meanwhile.
+ * Memory allocated here is freed by the garbage collector and avoids that. Thread-safe.
  */
 public final class DirectMemory {
     private static final String OPTION = "-XX:MaxDirectMemorySize=";
 
-    /** A segment does not tell what buffer it was made of, so that is found by what the segment keeps alive. */
+    /** Buffers by scope, because a segment does not expose the buffer that it was created from. */
     private static final Map<MemorySegment.Scope, Base> BASES = new WeakHashMap<>();
 
     /** A buffer that its segments keep alive, and this must not. */
@@ -25,8 +25,8 @@ public final class DirectMemory {
     private DirectMemory() {}
 
     /**
-     * How much direct memory the JVM lets all its users have together. A thread that asks for more sleeps for up to
-     * half a second, and whatever waits for that thread with it; so pools stay below, each within a part of this.
+     * Returns the JVM's limit of direct memory. A thread that exceeds it sleeps for up to half a second and delays
+     * everything that waits for it; therefore each pool uses at most a part of the limit.
      */
     public static long limitBytes() {
         return limitBytes(ManagementFactory.getRuntimeMXBean().getInputArguments(),

@@ -1,11 +1,12 @@
 package lunar.iscsi.framing;
 
 /**
- * Framing of a connection.
+ * Framing parameters of a connection.
  *
  * @param headerDigest CRC32C after the header segments (RFC 7143 section 13.1)
  * @param dataDigest CRC32C after the data segment
- * @param maxReceiveDataBytes longest data segment the peer may send: our declared MaxRecvDataSegmentLength
+ * @param maxReceiveDataBytes longest data segment that the peer may send: the MaxRecvDataSegmentLength that this end
+ *        declared
  * @param maxReceiveAhsBytes longest additional header segments accepted
  */
 public record Framing(boolean headerDigest, boolean dataDigest, int maxReceiveDataBytes,

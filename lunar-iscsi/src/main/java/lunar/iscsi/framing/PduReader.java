@@ -11,21 +11,24 @@ import lunar.iscsi.pdu.Bhs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts a byte stream into PDUs (RFC 7143 section 11.2): header segments, digests, data, padding. Pure: the shell
- * reads from the network into a staging buffer, which many connections may share, and hands it in.
+ * Splits a byte stream into PDUs (RFC 7143 section 11.2): header segments, digests, data, padding. Does no I/O: the
+ * transport reads from the network into a staging buffer, which many connections may share, and passes it in.
  *
- * <p>A turn of the shell: {@link #restore} puts back what the last turn left over; read behind it, or first into
- * {@link #destination} where there is one; then {@link #consume}. A data segment which is wholly in the staging buffer
- * is delivered in place, or copied once to where the receiver wants it; of a longer one only the start is copied, and a
- * long rest is read straight into its destination. An idle connection keeps nothing. Nothing is allocated for a PDU if
- * its receiver provides the place for the data, unless it has additional header segments.
+ * <p>For each read, the transport calls {@link #restore}, which puts the unconsumed bytes of the last read back; reads
+ * after them, or first into {@link #destination} if there is one; then calls {@link #consume}. A data segment that is
+ * completely in the staging buffer is delivered in place, or copied once to the receiver's destination. Of a longer one
+ * only the start is copied, and a long rest is read directly into its destination. An idle connection holds no buffer.
+ * No PDU causes an allocation if its receiver provides the destination, unless it has additional header segments.
  */
 public final class PduReader {
     private static final int DIGEST_LENGTH = 4;
     private static final int MAX_AHS = 255 * 4;
     private static final int MAX_HEADER = Bhs.LENGTH + MAX_AHS + DIGEST_LENGTH;
 
-    /** A rest of data shorter than this is read with what follows it and copied: cheaper than a read of its own. */
+    /**
+     * A rest of data shorter than this is read together with what follows and copied, which is cheaper than a separate
+     * read.
+     */
     private static final int STRAIGHT_BYTES = 8 * 1024;
 
     /** After a data segment as long as this, little is staged: of one more like it only the start is then copied. */
@@ -43,13 +46,13 @@ public final class PduReader {
     private final Bhs bhs = new Bhs();
     private final Crc32c crc = new Crc32c();
     private final BufferViews views = new BufferViews();
-    /** The staging buffer of this turn, once a digest has been asked for. */
+    /** Staging buffer of this read, once a digest has been requested. */
     private @Nullable ByteBuffer staged;
     private Framing next = Framing.LOGIN;
     private Framing framing = next;
     private Phase phase = Phase.HEADER;
 
-    /** Header of a PDU with data still to come; its bytes in the staging buffer are gone by then. */
+    /** Header of a PDU with incomplete data, whose bytes are no longer in the staging buffer. */
     private final byte[] header = new byte[Bhs.LENGTH + MAX_AHS];
     private final MemorySegment headerBytes = MemorySegment.ofArray(header);
     private int ahsLength;
@@ -70,12 +73,12 @@ public final class PduReader {
 
     public PduReader(PduReceiver receiver) { this.receiver = receiver; }
 
-    /** Sets what holds from the next PDU on. */
+    /** Sets the framing from the next PDU on. */
     public void framing(Framing framing) {
         next = framing;
     }
 
-    /** Delivers nothing any more, not even what is left of the bytes being consumed. */
+    /** Stops delivery, also of the remaining bytes being consumed. */
     public void stop() {
         stopped = true;
         destination = null;
@@ -83,8 +86,8 @@ public final class PduReader {
     }
 
     /**
-     * Delivers no further PDU, not even one that has come whole, until this is called with false. What has come is kept
-     * for the next turn, which needs nothing from the network then. Callable from inside a call to the receiver.
+     * Suspends delivery of PDUs, even complete ones, until called with false. Received bytes are kept for the next call
+     * of {@link #consume}, which then needs no data from the network. Callable from inside a call to the receiver.
      */
     public void pause(boolean on) { paused = on; }
 
@@ -93,7 +96,7 @@ public final class PduReader {
         return holding;
     }
 
-    /** Whether the stream stands inside a PDU: bytes of it have come, and it is not complete. */
+    /** Whether the stream is inside a PDU, of which some but not all bytes have been received. */
     public boolean inPdu() {
         return phase != Phase.HEADER || keptLength > 0;
     }
@@ -104,12 +107,14 @@ public final class PduReader {
      */
     public @Nullable ByteBuffer destination() { return destination; }
 
-    /** How much had better be read into the staging buffer behind what was restored, which has this much room. */
+    /**
+     * Returns how many bytes should be read into the staging buffer after the restored ones, given the available room.
+     */
     public int wanted(int room) {
         return latestLength >= LONG_BYTES ? Math.min(room, LITTLE_BYTES) : room;
     }
 
-    /** Puts what the last turn left over at the front of the staging buffer; returns its length. */
+    /** Copies the unconsumed bytes of the last read to the front of the staging buffer; returns their number. */
     public int restore(MemorySegment staging) {
         MemorySegment.copy(kept, 0, staging, ValueLayout.JAVA_BYTE, 0, keptLength);
         if (kept.length > MAX_HEADER) {
@@ -119,11 +124,11 @@ public final class PduReader {
     }
 
     /**
-     * Takes in what was read.
+     * Consumes bytes that were read.
      *
      * @param staging the staging buffer, from its front
-     * @param length bytes in it, those restored included
-     * @throws IscsiException when the stream breaks a rule; nothing may be read after it
+     * @param length number of bytes in it, including the restored ones
+     * @throws IscsiException if the stream breaks a rule; the stream must not be read further
      */
     public void consume(MemorySegment staging, int length) throws IscsiException {
         staged = null;
@@ -174,7 +179,7 @@ public final class PduReader {
         }
         if (framing.headerDigest() && crc.reset().update(staged(staging, at, segments))
                 .wire() != staging.get(WIRE_INT, at + segments)) {
-            throw new DigestException("header digest of a PDU is wrong (RFC 7143 section 7.8)");
+            throw new DigestException("header digest error (RFC 7143 section 7.8)");
         }
         MemorySegment ahsSegment = ahs == 0
                 ? MemorySegment.NULL

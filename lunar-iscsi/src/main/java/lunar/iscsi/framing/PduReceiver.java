@@ -7,8 +7,8 @@ import lunar.iscsi.pdu.Bhs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Told what a connection brings, on its loop's thread. A {@link ProtocolException} out of any of these ends the
- * connection, and only this one.
+ * Receives the PDUs of a connection, on its loop's thread. A {@link ProtocolException} thrown by any of these methods
+ * ends this connection only.
  */
 public interface PduReceiver {
     /**
@@ -33,7 +33,7 @@ public interface PduReceiver {
 
     /**
      * Receives a PDU with a wrong data digest; its data are not to be used (RFC 7143 section 7.8). A wrong header
-     * digest is a ProtocolException of the framing, since the stream cannot be trusted any more.
+     * digest is a ProtocolException of the framing, since the stream cannot be trusted any longer.
      */
     void dataDigestError(Bhs bhs) throws ProtocolException;
 
@@ -41,9 +41,9 @@ public interface PduReceiver {
     void batchEnd() throws ProtocolException;
 
     /**
-     * The connection has ended; nothing follows but releases of data. Called exactly once, and never from inside
-     * another call to the receiver or the transport. {@code cause} is null where we or the peer closed it in
-     * order, that is, between two PDUs.
+     * Called when the connection has ended; only releases of data follow. Called exactly once, and never from inside
+     * another call to the receiver or the transport. {@code cause} is null if either end closed it in order, that is,
+     * between two PDUs.
      */
     void closed(@Nullable IOException cause);
 }

@@ -18,13 +18,13 @@ import lunar.iscsi.text.KeyValue;
 import lunar.iscsi.text.PeerText;
 import lunar.iscsi.text.TextKeys;
 
-/** A login at the target after the policy has let the initiator in: what its keys do in each stage. */
+/** A login at the target after the policy has admitted the initiator: handles its keys in each stage. */
 final class AdmittedLogin {
     /** Keys that identify the initiator; read once, by {@link #applicant}. */
     private static final Set<Key> NAMES = EnumSet.of(Key.INITIATOR_NAME, Key.TARGET_NAME,
             Key.SESSION_TYPE);
 
-    private final Applicant who;
+    private final Applicant applicant;
     private final Admission.Accept terms;
     private final Negotiation negotiation;
     private final Optional<TargetChap> chap;
@@ -32,10 +32,11 @@ final class AdmittedLogin {
     private boolean declared;
     private boolean methodTooLate;
 
-    AdmittedLogin(Applicant who, Admission.Accept terms, ChallengeSource challenges) {
-        this.who = who;
+    AdmittedLogin(Applicant applicant, Admission.Accept terms, ChallengeSource challenges) {
+        this.applicant = applicant;
         this.terms = terms;
-        this.negotiation = new Negotiation(Key.Sender.TARGET, terms.offer(), who.sessionType(),
+        this.negotiation = new Negotiation(Key.Sender.TARGET, terms.offer(),
+                applicant.sessionType(),
                 terms.session());
         this.chap = terms.chap().map(policy -> new TargetChap(policy, challenges));
     }
@@ -75,7 +76,7 @@ final class AdmittedLogin {
     /** Returns the keys that the target declares in its first complete response (section 13.9). */
     List<KeyValue> introduction() {
         var pairs = new ArrayList<KeyValue>();
-        if (who.sessionType() == SessionType.NORMAL) {
+        if (applicant.sessionType() == SessionType.NORMAL) {
             pairs.add(KeyValue.of(Key.PORTAL_GROUP_TAG.text(), terms.portalGroupTag()));
         }
         terms.targetAlias()
@@ -83,7 +84,7 @@ final class AdmittedLogin {
         return pairs;
     }
 
-    /** Takes the keys of one text, gives the answers. */
+    /** Processes the keys of one text and returns the responses. */
     List<KeyValue> receive(LoginStage stage, boolean transit, TextKeys keys)
             throws ProtocolException, LoginException {
         return stage == LoginStage.SECURITY ? secure(transit, keys) : operate(keys);
@@ -97,12 +98,13 @@ final class AdmittedLogin {
     /** Ends the negotiation. */
     LoginResult result() throws ProtocolException {
         negotiation.finish();
-        return new LoginResult(negotiation.parameters(), who.initiatorName(), who.initiatorAlias(),
-                who.sessionType(), who.targetName(), terms.targetAlias(),
-                who.sessionType() == SessionType.NORMAL
+        return new LoginResult(negotiation.parameters(), applicant.initiatorName(),
+                applicant.initiatorAlias(), applicant.sessionType(), applicant.targetName(),
+                terms.targetAlias(),
+                applicant.sessionType() == SessionType.NORMAL
                         ? OptionalInt.of(terms.portalGroupTag())
                         : OptionalInt.empty(),
-                who.isid(), terms.tsih(), who.cid(), chap.flatMap(TargetChap::user));
+                applicant.isid(), terms.tsih(), applicant.cid(), chap.flatMap(TargetChap::user));
     }
 
     private List<KeyValue> secure(boolean transit, TextKeys keys)
@@ -141,8 +143,8 @@ final class AdmittedLogin {
         String wanted = chap.isPresent() ? "CHAP" : "None";
         if (!method.list().contains(wanted)) {
             throw refusal(LoginStatus.AUTHENTICATION_FAILURE,
-                    PeerText.printable(who.initiatorName()) + " offers " + method
-                            + ", and the target wants " + wanted);
+                    PeerText.printable(applicant.initiatorName()) + " offers " + method
+                            + ", but the target requires " + wanted);
         }
         return new KeyValue(Key.AUTH_METHOD.text(), wanted);
     }
@@ -171,15 +173,15 @@ final class AdmittedLogin {
         return answers;
     }
 
-    /** Whether AuthMethod came in the operational stage, and was answered since no authentication is asked for. */
-    boolean isMethodTooLate() {
-        return methodTooLate;
-    }
+    /**
+     * Whether AuthMethod was sent in the operational stage, which is tolerated because no authentication is required.
+     */
+    boolean isMethodTooLate() { return methodTooLate; }
 
     private LoginException skipped() {
         return refusal(LoginStatus.AUTHENTICATION_FAILURE,
-                PeerText.printable(who.initiatorName())
-                        + " skips authentication, and the target wants CHAP");
+                PeerText.printable(applicant.initiatorName())
+                        + " skips authentication, but the target requires CHAP");
     }
 
     /** Returns the pairs that do not identify the initiator. */

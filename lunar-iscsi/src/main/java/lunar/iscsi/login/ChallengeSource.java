@@ -1,6 +1,6 @@
 package lunar.iscsi.login;
 
-/** Source of CHAP's unpredictable values: a {@link java.security.SecureRandom} outside tests. */
+/** Source of unpredictable values for CHAP: a {@link java.security.SecureRandom} outside tests. */
 @FunctionalInterface
 public interface ChallengeSource {
     /** Returns that many unpredictable bytes. */

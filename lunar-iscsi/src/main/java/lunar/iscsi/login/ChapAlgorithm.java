@@ -13,8 +13,8 @@ public enum ChapAlgorithm {
     MD5(5, "MD5", 16), SHA1(6, "SHA-1", 20), SHA256(7, "SHA-256", 32), SHA3_256(8, "SHA3-256", 32);
 
     /**
-     * All: what an initiator offers if nothing else is said, the strongest first. But SHA-256 is last, since older
-     * targets (tgt, IET, SCST) take its number for SHA-1, and then no secret is right.
+     * All algorithms in the default order of an initiator's offer, strongest first, except that SHA-256 is last: older
+     * targets (tgt, IET, SCST) interpret its number as SHA-1, and then every secret fails.
      */
     public static final List<ChapAlgorithm> DEFAULT_ORDER = List.of(SHA3_256, SHA1, MD5, SHA256);
 
@@ -45,17 +45,17 @@ public enum ChapAlgorithm {
     }
 
     /**
-     * The algorithms of a list such as {@code sha3-256,sha-256}, in its order. The names are {@code md5},
-     * {@code sha-1}, {@code sha-256} and {@code sha3-256}, in capitals or not; {@code sha1} and {@code sha256} will do.
+     * Parses a list such as {@code sha3-256,sha-256}, in its order. The names are {@code md5}, {@code sha-1},
+     * {@code sha-256} and {@code sha3-256}, in any case; {@code sha1} and {@code sha256} are accepted too.
      *
-     * @throws IllegalArgumentException with one line that says what is wrong
+     * @throws IllegalArgumentException with a one-line description of the error
      */
     public static List<ChapAlgorithm> parse(String list) {
         var algorithms = new LinkedHashSet<ChapAlgorithm>();
         for (String name : list.split(",", -1)) {
             ChapAlgorithm named = named(name.strip())
                     .orElseThrow(() -> new IllegalArgumentException(
-                            "'" + name.strip() + "' is no CHAP algorithm; there are "
+                            "'" + name.strip() + "' is not a CHAP algorithm; supported: "
                                     + names(List.of(values()))));
             if (!algorithms.add(named)) {
                 throw new IllegalArgumentException(
@@ -102,7 +102,7 @@ public enum ChapAlgorithm {
         }
     }
 
-    /** Whether a response is right; takes as long for a wrong one. */
+    /** Verifies a response in constant time. */
     public boolean verify(int identifier, Secret secret, byte[] challenge, byte[] response) {
         return MessageDigest.isEqual(response(identifier, secret, challenge), response);
     }

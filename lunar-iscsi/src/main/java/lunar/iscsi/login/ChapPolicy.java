@@ -5,11 +5,11 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * How initiators prove themselves to a target.
+ * CHAP authentication of initiators at a target.
  *
- * @param algorithms what the target accepts; the initiator's order decides among them (RFC 7143 section 12.1.3)
- * @param secrets the secret of a CHAP name; empty for an unknown name
- * @param own what the target answers with when the initiator asks for mutual authentication; empty refuses that
+ * @param algorithms accepted algorithms; the initiator's order of preference decides (RFC 7143 section 12.1.3)
+ * @param secrets returns the secret of a CHAP name; empty for an unknown name
+ * @param own credentials of the target for mutual authentication; empty rejects mutual authentication
  */
 public record ChapPolicy(List<ChapAlgorithm> algorithms, Function<String, Optional<Secret>> secrets,
         Optional<ChapCredentials> own) {

@@ -11,7 +11,7 @@ import lunar.iscsi.text.PeerText;
 import lunar.iscsi.text.TextKeys;
 import org.jspecify.annotations.Nullable;
 
-/** CHAP at the initiator (RFC 7143 section 12.1.3), from AuthMethod to the target's own proof. */
+/** CHAP at the initiator (RFC 7143 section 12.1.3), from AuthMethod to the authentication of the target. */
 final class InitiatorChap {
     private enum State {
         METHOD_EXPECTED, CHALLENGE_EXPECTED, PROOF_EXPECTED, DONE
@@ -59,7 +59,7 @@ final class InitiatorChap {
             case CHALLENGE_EXPECTED -> noneAccepted();
             case METHOD_EXPECTED, PROOF_EXPECTED, DONE -> "check the CHAP user and secret"
                     + (algorithm == ChapAlgorithm.SHA256
-                            ? ", or offer other algorithms: older targets take sha-256 for sha-1"
+                            ? ", or offer other algorithms: older targets confuse sha-256 with sha-1"
                             : "");
         };
     }
@@ -69,7 +69,7 @@ final class InitiatorChap {
                 + ChapAlgorithm.names(algorithms)
                 + (missing.isEmpty()
                         ? ""
-                        : " (this Java is without " + ChapAlgorithm.names(missing) + ")");
+                        : " (this Java does not provide " + ChapAlgorithm.names(missing) + ")");
     }
 
     /** The name under which the target proved itself. */
@@ -79,7 +79,7 @@ final class InitiatorChap {
                 : Optional.empty();
     }
 
-    /** Takes the keys of one response, gives those of the next request. */
+    /** Processes the keys of one response and returns those of the next request. */
     List<KeyValue> receive(TextKeys keys) throws ProtocolException {
         return switch (state) {
             case METHOD_EXPECTED -> chooseMethod(require(keys, Key.AUTH_METHOD).value());
@@ -98,12 +98,12 @@ final class InitiatorChap {
             return List.of();
         }
         if (!method.equals("CHAP")) {
-            throw new ProtocolException("the target wants AuthMethod="
-                    + PeerText.printable(method) + ", and this end offers " + method());
+            throw new ProtocolException("the target selects AuthMethod="
+                    + PeerText.printable(method) + ", but this end offers " + method());
         }
         if (algorithms.isEmpty()) {
-            throw new ProtocolException("this Java has none of the CHAP algorithms that may be"
-                    + " offered: " + ChapAlgorithm.names(missing));
+            throw new ProtocolException("this Java provides none of the CHAP algorithms to offer: "
+                    + ChapAlgorithm.names(missing));
         }
         state = State.CHALLENGE_EXPECTED;
         return List.of(KeyValue.of(Key.CHAP_A.text(),
@@ -152,7 +152,7 @@ final class InitiatorChap {
                     && algorithm.verify(identifier, target.get().secret(), challenge, response);
             if (!right) {
                 throw new ProtocolException(
-                        "the target did not prove itself: wrong CHAP name or secret of "
+                        "the target failed to authenticate itself: wrong CHAP name or secret of "
                                 + PeerText.printable(name));
             }
         }

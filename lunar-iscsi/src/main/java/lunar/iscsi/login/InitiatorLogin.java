@@ -20,8 +20,9 @@ import lunar.iscsi.text.TextAssembler;
 import lunar.iscsi.text.TextKeys;
 
 /**
- * The initiator's side of the login phase of one connection (RFC 7143 chapter 6). {@link #first} gives the first
- * request; every response goes into {@link #receive}. Without credentials it starts in the operational stage.
+ * The initiator's side of the login phase of one connection (RFC 7143 chapter 6). {@link #first} returns the first
+ * request; {@link #receive} takes each response and returns the next step. Without credentials it starts in the
+ * operational stage.
  */
 public final class InitiatorLogin {
     /** Next action of the caller. */
@@ -40,22 +41,22 @@ public final class InitiatorLogin {
     public record Redirected(TargetAddress address, boolean permanent) implements Step {}
 
     /**
-     * Identity of the initiator, and where and how it logs in. Start from {@link #normal} or {@link #discovery}.
+     * Settings of a login: identity, target and authentication. Start from {@link #normal} or {@link #discovery}.
      *
      * @param initiatorName InitiatorName
      * @param initiatorAlias InitiatorAlias
      * @param targetName TargetName; empty for a discovery session
      * @param isid ISID
      * @param cid connection ID
-     * @param offer what this end wants
-     * @param credentials how this end proves itself; empty for no authentication
-     * @param targetCredentials how the target must prove itself (mutual CHAP)
+     * @param offer parameters that this end offers
+     * @param credentials credentials of this end; empty for no authentication
+     * @param targetCredentials credentials required of the target (mutual CHAP)
      * @param algorithms hash functions to offer, the preferred one first
      * @param tsih 0 for a new session, else the session to join
      * @param session parameters of the session to join; empty for a new session
-     * @param limits how much the target may say
-     * @param inStages whether a login without authentication passes the security stage, too (AuthMethod=None, RFC 7143
-     *        section 6.3.2), for targets that look for the session to reinstate in that stage alone, as tgtd does
+     * @param limits limits of the target's responses
+     * @param inStages whether a login without authentication also passes through the security stage (AuthMethod=None,
+     *        RFC 7143 section 6.3.2), for targets that reinstate sessions only in that stage, such as tgtd
      */
     public record Settings(String initiatorName, Optional<String> initiatorAlias,
             Optional<String> targetName, Isid isid, int cid, Offer offer,
@@ -73,12 +74,12 @@ public final class InitiatorLogin {
             }
             if (targetCredentials.isPresent() && credentials.isEmpty()) {
                 throw new IllegalArgumentException(
-                        "the target proves itself only where the initiator does: mutual CHAP needs both secrets");
+                        "mutual CHAP needs both secrets: give those of initiator and target");
             }
             if (targetCredentials.isPresent() && targetCredentials.get().secret()
                     .equals(credentials.get().secret())) {
                 throw new IllegalArgumentException(
-                        "mutual CHAP with one secret for both ends (RFC 7143 section 12.1.3)");
+                        "mutual CHAP needs different secrets at both ends (RFC 7143 section 12.1.3)");
             }
             if (tsih < 0 || tsih > 0xffff || (tsih == 0) != session.isEmpty()) {
                 throw new IllegalArgumentException("TSIH " + tsih
@@ -135,7 +136,10 @@ public final class InitiatorLogin {
                     credentials, targetCredentials, algorithms, tsih, session, limits, true);
         }
 
-        /** Returns settings for another connection of a session; it reinstates nothing, so it takes the short way. */
+        /**
+         * Returns settings for another connection of a session; it reinstates no session, so it skips the security
+         * stage.
+         */
         public Settings joining(LoginResult leading, int connection) {
             return new Settings(initiatorName, initiatorAlias, targetName, leading.isid(),
                     connection,
@@ -240,7 +244,7 @@ public final class InitiatorLogin {
         }
         if (answer.versionActive() != VERSION) {
             throw new ProtocolException(
-                    "the target speaks version " + answer.versionActive() + " of the protocol");
+                    "the target selects protocol version " + answer.versionActive());
         }
         if (answer.stage() != stage) {
             throw new ProtocolException("a response of stage " + answer.stage() + " in stage "
@@ -248,12 +252,12 @@ public final class InitiatorLogin {
         }
         boolean granted = answer.transit();
         if (granted && (answer.more() || !asked || answer.nextStage() != nextStage())) {
-            throw new ProtocolException("the target goes to " + answer.nextStage()
-                    + ", which was not asked for (RFC 7143 section 11.13.3)");
+            throw new ProtocolException("the target transits to " + answer.nextStage()
+                    + ", which was not requested (RFC 7143 section 11.13.3)");
         }
     }
 
-    /** Takes what the target says of itself; gives the other pairs. */
+    /** Processes the target's declarations about itself; returns the other pairs. */
     private List<KeyValue> introduce(TextKeys keys) throws ProtocolException {
         var others = new ArrayList<KeyValue>();
         for (var pair : keys.pairs()) {
@@ -299,7 +303,7 @@ public final class InitiatorLogin {
         }
         if (!chap.map(InitiatorChap::isDone).orElse(true)) {
             throw new ProtocolException(
-                    "the target ends authentication before its end (RFC 7143 section 12.1)");
+                    "the target ends the security stage before authentication is complete (RFC 7143 section 12.1)");
         }
         stage = LoginStage.OPERATIONAL;
         say.addAll(negotiation.proposals());
@@ -316,7 +320,8 @@ public final class InitiatorLogin {
                 .orElse(NO_AUTHENTICATION);
         if (!method.equals(NO_AUTHENTICATION)) {
             throw new ProtocolException("the target answers AuthMethod=None with "
-                    + PeerText.printable(method) + "; it may want CHAP: give a user and a secret");
+                    + PeerText.printable(method)
+                    + "; it may require CHAP: specify a user and a secret");
         }
     }
 
@@ -326,12 +331,12 @@ public final class InitiatorLogin {
             return new Send(say(say, true));
         }
         if (say.stream().anyMatch(InitiatorLogin::isNeeded)) {
-            throw new ProtocolException("the target ends the login with a question: "
+            throw new ProtocolException("the target ends the login with an unanswered proposal: "
                     + say.getFirst().key() + " (RFC 7143 section 6.3)");
         }
         negotiation.finish();
         int tsih = answer.tsih();
-        // Without a handle no connection can join, and nothing else is lost; targets are known to give none.
+        // Without a TSIH no further connection can join, which is the only effect; some targets return none.
         boolean mayLackHandle = settings.tsih() == 0 && settings.credentials().isEmpty();
         if ((tsih == 0 && !mayLackHandle)
                 || (settings.tsih() != 0 && tsih != settings.tsih())) {
@@ -344,7 +349,7 @@ public final class InitiatorLogin {
                 chap.flatMap(InitiatorChap::provedTarget)));
     }
 
-    /** Whether an answer says something that the target does not know: these do not. */
+    /** Whether a response must still be sent to the target. */
     private static boolean isNeeded(KeyValue answer) {
         return !answer.declines() && !Key.of(answer.key())
                 .map(key -> key.rule() instanceof Key.Rule.Obsolete).orElse(true);
@@ -357,7 +362,7 @@ public final class InitiatorLogin {
             var text = TextKeys.parse(answer.text(), settings.limits().keys());
             var address = text.first(Key.TARGET_ADDRESS.text());
             if (address.isEmpty()) {
-                throw new ProtocolException("the target has moved and does not say where");
+                throw new ProtocolException("the target has moved, but gives no new address");
             }
             return new Redirected(TargetAddress.parse(address.get().value()),
                     detail == LoginStatus.MOVED_PERMANENTLY.detail());
@@ -368,9 +373,9 @@ public final class InitiatorLogin {
         String hint = !authentication
                 ? ""
                 : "; " + chap.map(InitiatorChap::hint)
-                        .orElse("it may want CHAP: give a user and a secret");
+                        .orElse("it may require CHAP: specify a user and a secret");
         return new Fail(new LoginException(
-                "login to " + peer() + " refused: " + LoginStatus.describe(statusClass, detail)
+                "login to " + peer() + " rejected: " + LoginStatus.describe(statusClass, detail)
                         + String.format(" [%02x%02x]", statusClass, detail) + hint,
                 statusClass, detail));
     }

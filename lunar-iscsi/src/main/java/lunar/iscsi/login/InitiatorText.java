@@ -12,8 +12,8 @@ import lunar.iscsi.text.TextKeys;
 import lunar.iscsi.text.TextTurn;
 
 /**
- * The initiator's side of one text negotiation in the full feature phase (RFC 7143 section 6.2): {@link #first}
- * gives the first request; every response goes into {@link #receive}.
+ * The initiator's side of one text negotiation in the full feature phase (RFC 7143 section 6.2): {@link #first} returns
+ * the first request; {@link #receive} takes each response and returns the next step.
  */
 public final class InitiatorText {
     /** Next action of the caller. */
@@ -32,9 +32,9 @@ public final class InitiatorText {
     private int turns;
 
     /**
-     * @param keys what to ask or declare, for example {@link lunar.iscsi.text.SendTargets#request}
+     * @param keys keys to query or declare, for example {@link lunar.iscsi.text.SendTargets#request}
      * @param maxSendDataSegmentLength the longest data segment that the target accepts
-     * @param limits how much the target may answer
+     * @param limits limits of the target's responses
      */
     public InitiatorText(TextKeys keys, int maxSendDataSegmentLength, LoginLimits limits) {
         this.unsent = new ArrayDeque<>(keys.split(maxSendDataSegmentLength));

@@ -6,20 +6,20 @@ import lunar.iscsi.pdu.LoginResponse;
 import lunar.iscsi.pdu.LoginStage;
 
 /**
- * Part of a Login Response that negotiation needs (RFC 7143 section 11.13). Sequence numbers and task tag are the
- * shell's.
+ * Fields of a Login Response that negotiation needs (RFC 7143 section 11.13). The caller adds sequence numbers and task
+ * tag.
  *
  * @param transit the T bit
- * @param more the C bit: the text goes on in the next response
+ * @param more the C bit: the text continues in the next response
  * @param stage CSG
- * @param nextStage NSG; means something with {@code transit} only
+ * @param nextStage NSG; valid only with {@code transit}
  * @param versionMax Version-max
  * @param versionActive Version-active
  * @param isid ISID
  * @param tsih TSIH
  * @param statusClass Status-Class
  * @param statusDetail Status-Detail
- * @param text the data segment; read during the call it is given to, and not kept
+ * @param text the data segment; valid only during the call that receives it
  */
 public record LoginAnswer(boolean transit, boolean more, LoginStage stage, LoginStage nextStage,
         int versionMax, int versionActive, Isid isid, int tsih, int statusClass, int statusDetail,

@@ -6,19 +6,19 @@ import lunar.iscsi.pdu.LoginRequest;
 import lunar.iscsi.pdu.LoginStage;
 
 /**
- * Part of a Login Request that negotiation needs (RFC 7143 section 11.12). Sequence numbers and task tag are the
- * shell's.
+ * Fields of a Login Request that negotiation needs (RFC 7143 section 11.12). The caller adds sequence numbers and task
+ * tag.
  *
  * @param transit the T bit
- * @param more the C bit: the text goes on in the next request
+ * @param more the C bit: the text continues in the next request
  * @param stage CSG
- * @param nextStage NSG; means something with {@code transit} only
+ * @param nextStage NSG; valid only with {@code transit}
  * @param versionMax Version-max
  * @param versionMin Version-min
  * @param isid ISID
  * @param tsih TSIH, 0 for a new session
  * @param cid connection ID
- * @param text the data segment; read during the call it is given to, and not kept
+ * @param text the data segment; valid only during the call that receives it
  */
 public record LoginAsk(boolean transit, boolean more, LoginStage stage, LoginStage nextStage,
         int versionMax, int versionMin, Isid isid, int tsih, int cid, MemorySegment text) {

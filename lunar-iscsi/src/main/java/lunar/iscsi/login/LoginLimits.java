@@ -1,11 +1,11 @@
 package lunar.iscsi.login;
 
 /**
- * How much a peer may say in one login or one text negotiation.
+ * Limits on a peer's messages in one login or text negotiation.
  *
- * @param turns most requests (or responses) in one negotiation
- * @param textBytes most bytes of text in one negotiation
- * @param keys most key=value pairs in one negotiation
+ * @param turns maximum number of requests (or responses) in one negotiation
+ * @param textBytes maximum number of bytes of text in one negotiation
+ * @param keys maximum number of key=value pairs in one negotiation
  */
 public record LoginLimits(int turns, int textBytes, int keys) {
     /** Far more than any known peer needs. */
@@ -16,7 +16,7 @@ public record LoginLimits(int turns, int textBytes, int keys) {
 
     public LoginLimits {
         if (turns < 1 || textBytes < 1 || keys < 1) {
-            throw new IllegalArgumentException("a login limit below 1");
+            throw new IllegalArgumentException("login limits must be at least 1");
         }
     }
 }

@@ -5,16 +5,20 @@ import lunar.iscsi.LoginStatus;
 import lunar.iscsi.pdu.Isid;
 import lunar.iscsi.text.TargetAddress;
 
-/** Decides about a login at the target; asked once, when the first request is complete, before any authentication. */
+/**
+ * Admits or rejects logins at the target; called once per login, when the first request is complete, before any
+ * authentication.
+ */
 @FunctionalInterface
 public interface LoginPolicy {
     /**
-     * Claimed identity. Nothing is proved yet: the complete login reinstates sessions and adds connections.
+     * Claimed, unauthenticated identity of an initiator. Only the complete login reinstates sessions and adds
+     * connections.
      *
      * @param initiatorName InitiatorName in lower case, 1 to 223 bytes without control characters
      * @param initiatorAlias InitiatorAlias
      * @param sessionType SessionType
-     * @param targetName TargetName; always there in a normal session
+     * @param targetName TargetName; always present in a normal session
      * @param isid ISID
      * @param tsih 0 for a new session, else the session to join
      * @param cid connection ID
@@ -25,14 +29,14 @@ public interface LoginPolicy {
     /** The decision. */
     sealed interface Admission {
         /**
-         * Go on.
+         * Admits the login.
          *
-         * @param offer what the target wants and accepts
-         * @param chap how the initiator proves itself; empty lets everybody in
+         * @param offer parameters that the target offers and accepts
+         * @param chap authentication of the initiator; empty for none
          * @param targetAlias TargetAlias to declare
          * @param portalGroupTag TargetPortalGroupTag of the portal, 0 to 65535
-         * @param tsih the TSIH that the request names; 0 for a new session, to which the shell gives one when the login
-         *        is complete, so that no login that fails or takes its time holds a number
+         * @param tsih the TSIH that the request names; 0 for a new session, which gets a TSIH when the login is
+         *        complete, so that failed or slow logins hold none
          * @param session parameters of the session that the connection joins; empty for a new session
          */
         record Accept(Offer offer, Optional<ChapPolicy> chap, Optional<String> targetAlias,
@@ -71,9 +75,9 @@ public interface LoginPolicy {
         }
 
         /**
-         * No.
+         * Rejects the login.
          *
-         * @param status what the initiator is told, not SUCCESS and no redirection
+         * @param status status for the initiator, neither SUCCESS nor a redirection
          * @param reason one line for the log
          */
         record Refuse(LoginStatus status, String reason) implements Admission {

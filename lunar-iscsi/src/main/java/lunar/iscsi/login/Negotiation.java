@@ -14,8 +14,8 @@ import lunar.iscsi.text.Key.Sender;
 import lunar.iscsi.text.KeyValue;
 
 /**
- * The operational keys of one login, at one end (RFC 7143 section 6.2 and chapter 13): what is proposed, how a
- * proposal is answered, what an answer settles. Every key is settled once.
+ * Negotiates the operational keys of a login at one end (RFC 7143 section 6.2 and chapter 13): proposals, responses and
+ * results. Every key is negotiated once.
  */
 final class Negotiation {
     private final Sender self;
@@ -62,12 +62,13 @@ final class Negotiation {
     }
 
     /**
-     * Takes pairs of the peer: answers to our proposals, declarations and proposals of its own.
+     * Processes pairs of the peer: responses to proposals of this end, declarations and proposals.
      *
-     * @return our answers, in the order of the peer's proposals
+     * @return responses, in the order of the peer's proposals
      */
     List<KeyValue> receive(List<KeyValue> pairs) throws ProtocolException {
-        // What others depend on comes first: the answer to FirstBurstLength needs MaxBurstLength, wherever it stands.
+        // Keys on which others depend come first: the response to FirstBurstLength needs MaxBurstLength, regardless of
+        // order.
         var answers = new EnumMap<Key, String>(Key.class);
         for (var pair : pairs) {
             if (isLeader(pair)) {
@@ -161,17 +162,17 @@ final class Negotiation {
         boolean declarative = key.rule() instanceof Rule.Declared
                 || key.rule() instanceof Rule.YesNo;
         if (pair.declines() && (key.sender() == self || declarative)) {
-            return; // LIO answers declarations that way on a second connection: nothing was asked
+            return; // LIO answers declarations this way on a second connection
         }
         if (key.sender() == self) {
             throw new ProtocolException(
                     pair + " from the wrong end (RFC 7143 chapter 13, the key's senders)");
         }
         if (settled.containsKey(key)) {
-            throw new ProtocolException(pair + " was settled before (RFC 7143 section 6.2)");
+            throw new ProtocolException(pair + " was negotiated before (RFC 7143 section 6.2)");
         }
         if (pair.declines()) {
-            throw new ProtocolException(pair + " answers nothing (RFC 7143 section 6.2)");
+            throw new ProtocolException(pair + " answers no proposal (RFC 7143 section 6.2)");
         }
         if (!hasAnswer(key)) {
             if (!declarative) {
@@ -187,7 +188,7 @@ final class Negotiation {
         }
     }
 
-    /** Takes a declaration of the peer. One out of range is an error: there is no answer that could say so. */
+    /** Takes a declaration of the peer. A value out of range is an error, because declarations have no response. */
     private void declare(Key key, KeyValue pair) throws ProtocolException {
         long number = key.rule() instanceof Rule.YesNo ? (pair.isYes() ? 1 : 0) : pair.number();
         if (key.rule() instanceof Rule.Declared && !key.admits(number)) {
@@ -233,8 +234,9 @@ final class Negotiation {
             return;
         }
         if (!terms.isAnswer(key, proposal == null ? "" : proposal, pair)) {
-            throw new ProtocolException(pair + " is no answer to " + key.text() + "=" + proposal
-                    + " (RFC 7143 section 6.2)");
+            throw new ProtocolException(
+                    pair + " is not a valid response to " + key.text() + "=" + proposal
+                            + " (RFC 7143 section 6.2)");
         }
         settled.put(key, key.rule() instanceof Rule.Min || key.rule() instanceof Rule.Max
                 ? Long.toString(pair.number())
@@ -284,9 +286,9 @@ final class Negotiation {
     }
 
     /**
-     * Whether a proposal of the peer gets a value. In discovery most keys mean nothing, and might be called Irrelevant;
-     * initiators are known to fail at that, and no value does any harm there. A target that proposes such a key in its
-     * last response has no use for a value, and is told that it is irrelevant.
+     * Whether a proposal of the peer is answered with a value. In discovery most keys are irrelevant; but some
+     * initiators fail when told so, and a value is harmless. A target that proposes such a key in its last response
+     * cannot use a value and is told that it is irrelevant.
      */
     private boolean hasAnswer(Key key) {
         if (self == Sender.INITIATOR || key.needsRdma() || key == Key.RDMA_EXTENSIONS) {

@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import lunar.iscsi.text.Key;
 
 /**
- * Values of the operational keys that one end wants and accepts (RFC 7143 chapter 13). Start from {@link #DEFAULT}:
+ * Values of the operational keys that one end offers and accepts (RFC 7143 chapter 13). Start from {@link #DEFAULT}:
  *
  * <pre>{@code
  * Offer offer = Offer.DEFAULT.withHeaderDigest(DigestChoice.REQUIRE_CRC32C).withMaxOutstandingR2t(4);
@@ -18,16 +18,16 @@ import lunar.iscsi.text.Key;
  * @param initialR2t InitialR2T: Yes if either end says so
  * @param immediateData ImmediateData: Yes if both ends say so
  * @param maxReceiveDataSegmentLength MaxRecvDataSegmentLength to declare, 512 to 2^24-1
- * @param maxBurstLength MaxBurstLength, 512 to 2^24-1; the smaller one holds
- * @param firstBurstLength FirstBurstLength, 512 to MaxBurstLength; the smaller one holds
- * @param defaultTime2WaitSeconds DefaultTime2Wait, 0 to 3600; the longer one holds
- * @param defaultTime2RetainSeconds DefaultTime2Retain, 0 to 3600; the shorter one holds
- * @param maxOutstandingR2t MaxOutstandingR2T, 1 to 65535; the smaller one holds
+ * @param maxBurstLength MaxBurstLength, 512 to 2^24-1; the smaller value applies
+ * @param firstBurstLength FirstBurstLength, 512 to MaxBurstLength; the smaller value applies
+ * @param defaultTime2WaitSeconds DefaultTime2Wait, 0 to 3600; the longer value applies
+ * @param defaultTime2RetainSeconds DefaultTime2Retain, 0 to 3600; the shorter value applies
+ * @param maxOutstandingR2t MaxOutstandingR2T, 1 to 65535; the smaller value applies
  * @param dataPduInOrder DataPDUInOrder: Yes if either end says so
  * @param dataSequenceInOrder DataSequenceInOrder: Yes if either end says so
- * @param errorRecoveryLevel ErrorRecoveryLevel, 0 to 2; the smaller one holds
+ * @param errorRecoveryLevel ErrorRecoveryLevel, 0 to 2; the smaller value applies
  * @param taskReporting TaskReporting: what is accepted, the preferred one first
- * @param protocolLevel iSCSIProtocolLevel, 0 to 31; the smaller one holds
+ * @param protocolLevel iSCSIProtocolLevel, 0 to 31; the smaller value applies
  * @param iser what to negotiate for iSER; empty answers RDMAExtensions=No
  */
 public record Offer(DigestChoice headerDigest, DigestChoice dataDigest, int maxConnections,
@@ -40,8 +40,8 @@ public record Offer(DigestChoice headerDigest, DigestChoice dataDigest, int maxC
     /**
      * Values that one end wants of the keys of RFC 7145 section 6.
      *
-     * @param initiatorReceiveDataSegmentLength InitiatorRecvDataSegmentLength, 512 to 2^24-1; the smaller one holds
-     * @param targetReceiveDataSegmentLength TargetRecvDataSegmentLength, 512 to 2^24-1; the smaller one holds
+     * @param initiatorReceiveDataSegmentLength InitiatorRecvDataSegmentLength, 512 to 2^24-1; the smaller value applies
+     * @param targetReceiveDataSegmentLength TargetRecvDataSegmentLength, 512 to 2^24-1; the smaller value applies
      * @param maxOutstandingUnexpectedPdus MaxOutstandingUnexpectedPDUs to declare: 0 or 2 to 2^32-1
      * @param maxAhsLengthBytes MaxAHSLength to declare: 0 or 2 to 2^32-1
      * @param taggedBufferForSolicitedDataOnly TaggedBufferForSolicitedDataOnly, declared by an initiator
@@ -58,7 +58,7 @@ public record Offer(DigestChoice headerDigest, DigestChoice dataDigest, int maxC
         }
     }
 
-    /** Offer for a fast network and a modern peer; no Time2Wait but what the peer wants. */
+    /** Offer for a fast network and a modern peer; Time2Wait is left to the peer. */
     public static final Offer DEFAULT = new Offer(DigestChoice.PREFER_NONE,
             DigestChoice.PREFER_NONE, 1, false, true, 256 << 10, 1 << 20, 256 << 10, 0, 20, 16,
             true, true, 0, List.of(TaskReporting.RFC3720), 1, Optional.empty());
@@ -75,7 +75,7 @@ public record Offer(DigestChoice headerDigest, DigestChoice dataDigest, int maxC
         Key.PROTOCOL_LEVEL.check(protocolLevel);
         taskReporting = List.copyOf(taskReporting);
         if (taskReporting.isEmpty()) {
-            throw new IllegalArgumentException("an offer without TaskReporting");
+            throw new IllegalArgumentException("an offer needs at least one TaskReporting value");
         }
         if (firstBurstLength > maxBurstLength) {
             throw new IllegalArgumentException("FirstBurstLength " + firstBurstLength

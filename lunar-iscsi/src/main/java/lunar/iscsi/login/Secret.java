@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
-/** A CHAP secret, which does not show itself in logs. Compares in constant time. */
+/** A CHAP secret. Its string form does not reveal it; comparison takes constant time. */
 public final class Secret {
     /**
      * Minimum length without IPsec (RFC 7143 section 9.2.1): 96 bits. A shorter secret can be computed from an

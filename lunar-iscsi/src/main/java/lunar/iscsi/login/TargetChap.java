@@ -45,14 +45,14 @@ final class TargetChap {
 
     boolean isDone() { return state == State.DONE; }
 
-    /** Takes the CHAP keys of one request, gives those of the response. */
+    /** Processes the CHAP keys of one request and returns those of the response. */
     List<KeyValue> receive(TextKeys keys) throws ProtocolException, LoginException {
         return switch (state) {
             case ALGORITHMS_EXPECTED -> challenge(keys);
             case RESPONSE_EXPECTED -> verify(keys);
             case DONE -> {
                 if (keys.pairs().stream().anyMatch(pair -> pair.key().startsWith("CHAP_"))) {
-                    throw failure("CHAP goes on after its end");
+                    throw failure("CHAP keys after the end of authentication");
                 }
                 yield List.of();
             }
@@ -74,7 +74,7 @@ final class TargetChap {
                         KeyValue.binary(Key.CHAP_C.text(), challenge));
             }
         }
-        throw failure("none of the offered algorithms is accepted: " + offered + "; these are: "
+        throw failure("none of the offered algorithms is accepted: " + offered + "; accepted: "
                 + ChapAlgorithm.names(policy.algorithms().stream()
                         .filter(ChapAlgorithm::isAvailable).toList()));
     }
@@ -83,7 +83,7 @@ final class TargetChap {
         String name = require(keys, Key.CHAP_N).value();
         byte[] response = require(keys, Key.CHAP_R).bytes();
         var secret = policy.secrets().apply(name);
-        // An unknown user takes as long as a wrong secret.
+        // Take as long for an unknown user as for a wrong secret.
         boolean right = algorithm != null
                 && algorithm.verify(identifier, secret.orElse(NOBODY), challenge, response);
         if (algorithm == null || secret.isEmpty() || !right) {
@@ -112,16 +112,16 @@ final class TargetChap {
         // Section 12.1.3: an initiator that returns our challenge wants us to compute the response for it.
         if (Arrays.equals(theirChallenge, challenge)) {
             throw failure("CHAP user " + PeerText.printable(name)
-                    + " sends our own challenge back (RFC 7143 section 12.1.3)");
+                    + " reflects the target's challenge (RFC 7143 section 12.1.3)");
         }
         if (policy.own().isEmpty()) {
             throw failure("CHAP user " + PeerText.printable(name)
-                    + " asks for mutual CHAP, and the target has no credentials");
+                    + " requests mutual CHAP, but the target has no credentials for it");
         }
         var own = policy.own().get();
         if (own.secret().equals(secret)) {
             throw failure("CHAP user " + PeerText.printable(name)
-                    + " and the target have the same secret (RFC 7143 section 12.1.3)");
+                    + " and the target must have different secrets (RFC 7143 section 12.1.3)");
         }
         byte[] response = chosen.response((int) theirIdentifier, own.secret(), theirChallenge);
         return List.of(new KeyValue(Key.CHAP_N.text(), own.name()),

@@ -21,8 +21,8 @@ import lunar.iscsi.text.TextKeys;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The target's side of the login phase of one connection (RFC 7143 chapter 6). Requests go in, what to send comes
- * out; a peer can break every rule and gets a failure status, never an exception.
+ * The target's side of the login phase of one connection (RFC 7143 chapter 6). Takes requests and returns what to send.
+ * A peer that breaks rules gets a failure status; no request causes an exception.
  *
  * <pre>{@code
  * var login = new TargetLogin(policy, random::bytes, LoginLimits.DEFAULT);
@@ -146,7 +146,8 @@ public final class TargetLogin {
 
     /** The rules of the header. */
     private void check(LoginAsk ask) throws ProtocolException, LoginException {
-        // A request that fetches our own text does not count: there are no more of them than pieces.
+        // Requests that fetch further parts of our own text do not count; their number is bounded by the number of
+        // parts.
         if (unsent.isEmpty() && ++turns > limits.turns()) {
             throw new ProtocolException("more than " + limits.turns() + " requests in one login");
         }
@@ -158,7 +159,8 @@ public final class TargetLogin {
         }
         if (ask.versionMin() > VERSION) {
             throw AdmittedLogin.refusal(LoginStatus.UNSUPPORTED_VERSION,
-                    "the initiator speaks version " + ask.versionMin() + " and later only");
+                    "the initiator supports only protocol version " + ask.versionMin()
+                            + " and later");
         }
         if (!ask.isid().equals(leading.isid()) || ask.tsih() != leading.tsih()
                 || ask.cid() != leading.cid()) {

@@ -33,9 +33,9 @@ public final class TargetText {
 
     /**
      * @param result the login of the connection
-     * @param targets answers SendTargets: which targets and portals this initiator may see
-     * @param ends ends another session of this initiator; asked of normal sessions only
-     * @param limits how much the initiator may say
+     * @param targets answers SendTargets with the targets and portals that this initiator may access
+     * @param ends ends another session of this initiator; used by normal sessions only
+     * @param limits limits of the initiator's requests
      */
     public TargetText(LoginResult result, Function<SendTargets, List<DiscoveredTarget>> targets,
             SessionEnd.Server ends, LoginLimits limits) {
@@ -46,7 +46,7 @@ public final class TargetText {
         this.texts = new TextAssembler(limits.textBytes(), limits.keys());
     }
 
-    /** Takes a Text Request, gives the Text Response. The negotiation is over when that is final. */
+    /** Processes a Text Request and returns the Text Response. The negotiation is over when that is final. */
     public TextTurn receive(TextTurn request) throws ProtocolException {
         if (request.isFinal() && request.more()) {
             throw new ProtocolException(
@@ -73,7 +73,7 @@ public final class TargetText {
         return new TextTurn(request.isFinal() && !more, more, text);
     }
 
-    /** The MaxRecvDataSegmentLength that the initiator declared; holds once the negotiation is over. */
+    /** Returns the MaxRecvDataSegmentLength that the initiator declared; it applies after the negotiation. */
     public OptionalInt maxSendDataSegmentLength() {
         return declared;
     }

@@ -7,7 +7,9 @@ import lunar.iscsi.text.Key;
 import lunar.iscsi.text.Key.Rule;
 import lunar.iscsi.text.KeyValue;
 
-/** An {@link Offer} key by key: what to propose, what to answer, which answers are allowed (RFC 7143 section 6.2). */
+/**
+ * Applies an {@link Offer} to each key: proposals, responses and valid responses of the peer (RFC 7143 section 6.2).
+ */
 record Terms(Offer offer) {
 
     /** The keys that an initiator proposes, in order. */
@@ -92,7 +94,7 @@ record Terms(Offer offer) {
         boolean digest = key == Key.HEADER_DIGEST || key == Key.DATA_DIGEST;
         if (digest && !accepted(key).contains(value)) {
             throw new ProtocolException(key.text() + "=" + String.join(",", accepted(key))
-                    + " is required here, and the peer does not agree");
+                    + " is required here, but the peer does not accept it");
         }
     }
 

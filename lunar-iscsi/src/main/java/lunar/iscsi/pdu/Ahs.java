@@ -102,7 +102,7 @@ public sealed interface Ahs {
         long at = 0;
         while (at < all.byteSize()) {
             long left = all.byteSize() - at;
-            HeaderRule.require(left > HEADER, "an AHS is cut short", "11.2.2");
+            HeaderRule.require(left > HEADER, "truncated AHS", "11.2.2");
             int ahsLength = all.get(Layout.SHORT, at) & 0xffff;
             int type = all.get(ValueLayout.JAVA_BYTE, at + 2) & 0x3f;
             HeaderRule.require(ahsLength >= 1 && padded(HEADER + ahsLength) <= left,

@@ -5,9 +5,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Flyweight over the 48 bytes of a basic header segment (RFC 7143 section 11.2.1). Reused: {@link #wrap} moves it
- * over a receive or send buffer, and nothing is allocated. Fields which every PDU has stand here; the rest are read
- * by {@link #int32} and its siblings at the offsets that the PDU records name.
+ * Flyweight over the 48 bytes of a basic header segment (RFC 7143 section 11.2.1). Reused: {@link #wrap} moves it over
+ * a receive or send buffer, and nothing is allocated. Accessors exist for fields common to all PDUs; other fields are
+ * read by {@link #int32} and its siblings at the offsets that the PDU records name.
  *
  * <pre>
  * Byte/     0       |       1       |       2       |       3       |
@@ -97,7 +97,7 @@ public final class Bhs {
         return (int8(0) & IMMEDIATE) != 0;
     }
 
-    /** Byte 1: the final bit and what the opcode makes of the rest. */
+    /** Returns byte 1: the final bit and opcode-specific flags. */
     public int flags() {
         return int8(FLAGS);
     }

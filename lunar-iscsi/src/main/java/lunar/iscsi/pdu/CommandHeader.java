@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import lunar.iscsi.ProtocolException;
 
 /**
- * The fields of a SCSI Command (RFC 7143 section 11.3), checked and read where they lie: {@link ScsiCommand} without
- * the record. Reusable; a command without additional header segments costs no allocation. Valid as long as the headers
- * that were read.
+ * Flyweight over the header of a SCSI Command (RFC 7143 section 11.3), validated and read in place; the equivalent
+ * record is {@link ScsiCommand}. Reusable; allocates nothing for a command without additional header segments. Valid as
+ * long as the underlying headers.
  */
 public final class CommandHeader {
     private Bhs bhs = new Bhs();
@@ -80,7 +80,7 @@ public final class CommandHeader {
 
     public int itt() { return bhs.itt(); }
 
-    /** Expected Data Transfer Length, unsigned; of a bidirectional command what it takes. */
+    /** Expected Data Transfer Length, unsigned; for a bidirectional command the length of data-out. */
     public int expectedDataTransferBytes() {
         return bhs.int32(ScsiCommand.EXPECTED_DATA_TRANSFER_LENGTH);
     }
@@ -89,7 +89,7 @@ public final class CommandHeader {
 
     public int expStatSn() { return bhs.int32(InitiatorPdu.EXP_STAT_SN); }
 
-    /** Unsigned; what a command with R and W returns, else 0. */
+    /** Returns the expected data-in length of a command with R and W, unsigned; otherwise 0. */
     public int bidirectionalReadBytes() {
         return bidirectionalReadBytes;
     }

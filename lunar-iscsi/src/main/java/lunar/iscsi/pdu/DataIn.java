@@ -4,7 +4,7 @@ import lunar.iscsi.ProtocolException;
 import lunar.scsi.Lun;
 
 /**
- * SCSI Data-In (RFC 7143 section 11.7): data of a command that reads, and its status where all went well.
+ * SCSI Data-In (RFC 7143 section 11.7): data of a command that reads, and possibly the status of a successful one.
  *
  * <pre>
  * Byte/     0       |       1       |       2       |       3       |
@@ -21,10 +21,10 @@ import lunar.scsi.Lun;
  * </pre>
  *
  * @param isFinal F: the last of its sequence
- * @param acknowledge A: the initiator is to answer with a DataACK (error recovery level above 0)
- * @param hasStatus S: this stands for the SCSI Response too; without it status, residual and statSn are 0
- * @param lun goes with a Target Transfer Tag
- * @param ttt tag which the DataACK returns, {@link Bhs#NO_TAG} where none is asked for
+ * @param acknowledge A: requests a DataACK from the initiator (error recovery level above 0)
+ * @param hasStatus S: the PDU replaces the SCSI Response; without it status, residual and statSn are 0
+ * @param lun valid with a Target Transfer Tag
+ * @param ttt tag which the DataACK returns, {@link Bhs#NO_TAG} if none is requested
  * @param dataSn DataSN, from 0 in each command
  * @param bufferOffsetBytes Buffer Offset, unsigned
  */
@@ -60,9 +60,9 @@ public record DataIn(boolean isFinal, boolean acknowledge, boolean hasStatus, in
         int flags = bhs.flags();
         boolean hasStatus = (flags & HAS_STATUS) != 0;
         boolean acknowledge = (flags & ACKNOWLEDGE) != 0;
-        HeaderRule.require(!hasStatus || bhs.isFinal(), "S of a Data-In goes with F", "11.7.1");
+        HeaderRule.require(!hasStatus || bhs.isFinal(), "S of a Data-In requires F", "11.7.1");
         HeaderRule.require(!acknowledge || bhs.ttt() != Bhs.NO_TAG,
-                "A of a Data-In goes with a Target Transfer Tag", "11.7.4");
+                "A of a Data-In requires a Target Transfer Tag", "11.7.4");
         Residual residual = hasStatus
                 ? Residual.decode(flags >> RESIDUAL_SHIFT & 3, bhs.int32(RESIDUAL_COUNT))
                 : Residual.NONE;

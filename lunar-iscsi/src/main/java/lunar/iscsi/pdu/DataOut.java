@@ -7,8 +7,8 @@ import lunar.scsi.Lun;
  * SCSI Data-Out (RFC 7143 section 11.7): data of a command that writes.
  *
  * @param isFinal F: the last of its sequence
- * @param lun the one of the command; without a Target Transfer Tag it is reserved, and some initiators set it still
- * @param ttt tag of the R2T which asked for the data, {@link Bhs#NO_TAG} for unsolicited data
+ * @param lun LUN of the command; reserved without a Target Transfer Tag, but some initiators set it
+ * @param ttt tag of the R2T that requested the data, {@link Bhs#NO_TAG} for unsolicited data
  * @param dataSn DataSN, from 0 in each sequence
  * @param bufferOffsetBytes Buffer Offset, unsigned
  */

@@ -3,14 +3,14 @@ package lunar.iscsi.pdu;
 import lunar.iscsi.ProtocolException;
 
 /**
- * Checks of received headers. Reserved bits are ignored, while a reserved code in a defined field is a protocol
- * error (RFC 7143 chapter 11, before section 11.1), except where an answer of the protocol exists for it.
+ * Checks of received headers. Reserved bits are ignored, while a reserved code in a defined field is a protocol error
+ * (RFC 7143 chapter 11, before section 11.1), except where the protocol defines a response to it.
  */
 final class HeaderRule {
-    /** The F bit, or what stands at its place: T of a login, the fixed 1 of others. */
+    /** The F bit, or the bit in its position: T of a login, a fixed 1 in other PDUs. */
     static final int FINAL = 0x80;
 
-    /** The C bit of text and login PDUs: the text goes on in the next PDU. */
+    /** The C bit of text and login PDUs: the text continues in the next PDU. */
     static final int CONTINUE = 0x40;
 
     private HeaderRule() {}
@@ -48,7 +48,7 @@ final class HeaderRule {
 
     static ProtocolException unknownOpcode(int opcode, String sender) {
         return new ProtocolException("opcode 0x" + Integer.toHexString(opcode)
-                + " is not one that " + sender + " sends (RFC 7143 section 11.2.1.2)");
+                + " is not valid from " + sender + " (RFC 7143 section 11.2.1.2)");
     }
 
     static ProtocolException reserved(String field, int code, String section) {

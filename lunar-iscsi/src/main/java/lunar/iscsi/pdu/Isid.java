@@ -1,8 +1,8 @@
 package lunar.iscsi.pdu;
 
 /**
- * The initiator's half of a session identifier (RFC 7143 section 11.12.5): six bytes which with the initiator's name
- * stand for a SCSI initiator port.
+ * The initiator's half of a session identifier (RFC 7143 section 11.12.5): six bytes that, with the initiator's name,
+ * identify a SCSI initiator port.
  *
  * <pre>
  * |T T|    A    |       B       |       B       |       C       |       D       |       D       |

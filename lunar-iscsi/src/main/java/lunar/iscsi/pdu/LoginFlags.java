@@ -23,7 +23,7 @@ record LoginFlags(boolean transit, boolean continues, LoginStage currentStage,
         HeaderRule.require(currentStage != LoginStage.FULL_FEATURE,
                 "CSG must be a stage of the login", "11.12.3");
         HeaderRule.require(!transit || currentStage.leadsTo(nextStage),
-                "no login goes from " + currentStage + " to " + nextStage, "6.3");
+                "invalid login transition from " + currentStage + " to " + nextStage, "6.3");
     }
 
     int encode() {

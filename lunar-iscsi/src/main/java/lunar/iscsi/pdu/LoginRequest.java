@@ -3,8 +3,8 @@ package lunar.iscsi.pdu;
 import lunar.iscsi.ProtocolException;
 
 /**
- * Login Request (RFC 7143 section 11.12). Always immediate when it is ours; one that lacks the I bit is decoded all the
- * same, since some initiators leave it out, and takes up its CmdSN.
+ * Login Request (RFC 7143 section 11.12). Encoded as immediate; a request without the I bit is accepted too, because
+ * some initiators omit it, and consumes its CmdSN.
  *
  * <pre>
  * Byte/     0       |       1       |       2       |       3       |
@@ -15,10 +15,10 @@ import lunar.iscsi.ProtocolException;
  *   20| CID                           | Reserved                    |
  * </pre>
  *
- * @param transit T: the initiator wants to go from the current stage to the next
- * @param continues C: the text goes on in the next request
- * @param nextStage where there is no transit: the same as the current one
- * @param versionMax raw, since a version that is not supported has an answer of its own
+ * @param transit T: requests the transition from the current stage to the next
+ * @param continues C: the text continues in the next request
+ * @param nextStage equal to the current stage without transit
+ * @param versionMax raw, because an unsupported version has its own response
  * @param tsih 0 for a new session
  */
 public record LoginRequest(boolean transit, boolean continues, LoginStage currentStage,

@@ -7,9 +7,9 @@ import lunar.iscsi.ProtocolException;
 /**
  * Login Response (RFC 7143 section 11.13).
  *
- * @param transit T: the target agrees to go to the next stage
- * @param continues C: the text goes on in the next response
- * @param nextStage where there is no transit: the same as the current one
+ * @param transit T: the target accepts the transition to the next stage
+ * @param continues C: the text continues in the next response
+ * @param nextStage equal to the current stage without transit
  * @param tsih the new session's, in the last response of its first login; 0 before
  * @param statusClass raw; 0 is success, see {@link LoginStatus}
  * @param statusDetail raw
@@ -37,7 +37,7 @@ public record LoginResponse(boolean transit, boolean continues, LoginStage curre
         LoginFlags flags = LoginFlags.decode(bhs);
         int statusClass = bhs.int8(STATUS_CLASS);
         if (statusClass == 0) {
-            flags.requireTransition(); // of a refusal nothing else counts
+            flags.requireTransition(); // other fields of a rejection are irrelevant
         }
         return new LoginResponse(flags.transit(), flags.continues(), flags.currentStage(),
                 flags.nextStage(), bhs.int8(VERSION_MAX), bhs.int8(VERSION_ACTIVE),

@@ -3,7 +3,7 @@ package lunar.iscsi.pdu;
 import java.util.Optional;
 import lunar.iscsi.ProtocolException;
 
-/** Why an initiator logs out (RFC 7143 section 11.14.1). */
+/** Reasons for a logout (RFC 7143 section 11.14.1). */
 public enum LogoutReason {
     /** All connections of the session end. */
     CLOSE_SESSION(0, "close the session"),

@@ -5,7 +5,7 @@ import lunar.iscsi.ProtocolException;
 /**
  * Logout Request (RFC 7143 section 11.14).
  *
- * @param cid connection to close or to recover; reserved where the session is to be closed
+ * @param cid connection to close or to recover; reserved when closing the session
  */
 public record LogoutRequest(boolean immediate, LogoutReason reason, int itt, int cid, int cmdSn,
         int expStatSn) implements InitiatorPdu {

@@ -7,8 +7,8 @@ import lunar.iscsi.ProtocolException;
  * Logout Response (RFC 7143 section 11.15).
  *
  * @param response the raw code
- * @param time2WaitSeconds Time2Wait: how long to wait before tasks are taken up again
- * @param time2RetainSeconds Time2Retain: how long after that the target keeps them
+ * @param time2WaitSeconds Time2Wait: time to wait before tasks are reassigned
+ * @param time2RetainSeconds Time2Retain: time after that for which the target keeps them
  */
 public record LogoutResponse(int response, int itt, int statSn, int expCmdSn, int maxCmdSn,
         int time2WaitSeconds, int time2RetainSeconds) implements TargetPdu {

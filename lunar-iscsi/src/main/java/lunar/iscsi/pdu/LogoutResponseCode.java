@@ -2,7 +2,7 @@ package lunar.iscsi.pdu;
 
 import java.util.Optional;
 
-/** How a logout ended (RFC 7143 section 11.15.1). */
+/** Outcomes of a logout (RFC 7143 section 11.15.1). */
 public enum LogoutResponseCode {
     /** The connection or session has ended. */
     SUCCESS(0, "closed"),

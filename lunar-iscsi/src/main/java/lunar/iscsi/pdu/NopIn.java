@@ -4,13 +4,13 @@ import lunar.iscsi.ProtocolException;
 import lunar.scsi.Lun;
 
 /**
- * NOP-In (RFC 7143 section 11.19): the answer to a ping of the initiator, a ping of the target, or news of the
+ * NOP-In (RFC 7143 section 11.19): the response to a ping of the initiator, a ping of the target, or an update of the
  * command window.
  *
- * @param lun goes with a Target Transfer Tag
- * @param itt the NOP-Out's, {@link Bhs#NO_TAG} where this answers none
- * @param ttt tag of a ping, {@link Bhs#NO_TAG} where no NOP-Out is asked for
- * @param statSn the next number, and not used up, where this answers no NOP-Out
+ * @param lun valid with a Target Transfer Tag
+ * @param itt task tag of the NOP-Out, {@link Bhs#NO_TAG} if this is not a response
+ * @param ttt tag of a ping, {@link Bhs#NO_TAG} if no NOP-Out is requested
+ * @param statSn the next StatSN, not consumed unless this is a response
  */
 public record NopIn(Lun lun, int itt, int ttt, int statSn, int expCmdSn, int maxCmdSn)
         implements
@@ -19,14 +19,14 @@ public record NopIn(Lun lun, int itt, int ttt, int statSn, int expCmdSn, int max
 
     public NopIn {
         if (itt != Bhs.NO_TAG && ttt != Bhs.NO_TAG) {
-            throw new IllegalArgumentException("a NOP-In that answers and asks");
+            throw new IllegalArgumentException("a NOP-In cannot be both response and ping");
         }
     }
 
     public static NopIn decode(Bhs bhs) throws ProtocolException {
         HeaderRule.requireFinal(bhs, "NOP-In", "11.19");
         HeaderRule.require(bhs.itt() == Bhs.NO_TAG || bhs.ttt() == Bhs.NO_TAG,
-                "a NOP-In answers or asks, not both", "11.19.1");
+                "a NOP-In cannot be both response and ping", "11.19.1");
         return new NopIn(new Lun(bhs.lun()), bhs.itt(), bhs.ttt(), bhs.int32(STAT_SN),
                 bhs.int32(EXP_CMD_SN), bhs.int32(MAX_CMD_SN));
     }

@@ -4,12 +4,12 @@ import lunar.iscsi.ProtocolException;
 import lunar.scsi.Lun;
 
 /**
- * NOP-Out (RFC 7143 section 11.18): a ping of the initiator, or its answer to a ping of the target.
+ * NOP-Out (RFC 7143 section 11.18): a ping of the initiator, or its response to a ping of the target.
  *
- * @param immediate must be set where there is no task tag
- * @param lun the one of the NOP-In which this answers, else 0
- * @param itt task tag of a ping, {@link Bhs#NO_TAG} where no NOP-In is asked for
- * @param ttt tag of the NOP-In which this answers, else {@link Bhs#NO_TAG}
+ * @param immediate must be set without a task tag
+ * @param lun LUN of the NOP-In that this answers, otherwise 0
+ * @param itt task tag of a ping, {@link Bhs#NO_TAG} if no NOP-In is requested
+ * @param ttt tag of the NOP-In that this answers, otherwise {@link Bhs#NO_TAG}
  */
 public record NopOut(boolean immediate, Lun lun, int itt, int ttt, int cmdSn, int expStatSn)
         implements

@@ -1,12 +1,12 @@
 package lunar.iscsi.pdu;
 
 /**
- * The header of a PDU as a value (RFC 7143 chapter 11): for login, text, task management, logs and tests. The hot
- * path reads and writes the same fields in place, through {@link Bhs} and the offsets which the records name.
+ * Header of a PDU as a value (RFC 7143 chapter 11), for login, text, task management, logs and tests. The hot path
+ * accesses the same fields in place, by {@link Bhs} and the offsets that the records define.
  *
- * <p>A record knows neither its data segment nor its digests; {@link #encode} leaves DataSegmentLength 0, and the
- * sender of data calls {@link Bhs#lengths} afterwards. Serial numbers, tags, lengths and offsets are unsigned 32-bit
- * values in an {@code int}; compare serial numbers with {@link lunar.iscsi.SerialNumbers}, lengths with
+ * <p>A record contains neither data segment nor digests; {@link #encode} leaves DataSegmentLength 0, and the sender of
+ * data calls {@link Bhs#lengths} afterwards. Serial numbers, tags, lengths and offsets are unsigned 32-bit values in an
+ * {@code int}; compare serial numbers with {@link lunar.iscsi.SerialNumbers}, lengths with
  * {@link Integer#compareUnsigned}.
  */
 public sealed interface Pdu permits InitiatorPdu, TargetPdu {

@@ -4,10 +4,10 @@ import lunar.iscsi.ProtocolException;
 import lunar.scsi.Lun;
 
 /**
- * Ready To Transfer (RFC 7143 section 11.8): the target asks for one burst of write data.
+ * Ready To Transfer (RFC 7143 section 11.8): the target requests one burst of write data.
  *
- * @param ttt which the Data-Out PDUs return
- * @param statSn the next number, not used up
+ * @param ttt tag that the Data-Out PDUs return
+ * @param statSn the next StatSN, not consumed
  * @param r2tSn R2TSN, from 0 in each command
  * @param bufferOffsetBytes Buffer Offset, unsigned
  * @param desiredBytes Desired Data Transfer Length, unsigned, not 0
@@ -30,7 +30,7 @@ public record R2t(Lun lun, int itt, int ttt, int statSn, int expCmdSn, int maxCm
         HeaderRule.requireTask(bhs, "R2T", "11.8");
         HeaderRule.require(bhs.ttt() != Bhs.NO_TAG, "an R2T has a Target Transfer Tag", "11.8.5");
         HeaderRule.require(bhs.int32(DESIRED_DATA_TRANSFER_LENGTH) != 0,
-                "an R2T asks for more than 0 bytes", "11.8.4");
+                "an R2T must request more than 0 bytes", "11.8.4");
         return new R2t(new Lun(bhs.lun()), bhs.itt(), bhs.ttt(), bhs.int32(STAT_SN),
                 bhs.int32(EXP_CMD_SN), bhs.int32(MAX_CMD_SN), bhs.int32(R2T_SN),
                 bhs.int32(BUFFER_OFFSET), bhs.int32(DESIRED_DATA_TRANSFER_LENGTH));

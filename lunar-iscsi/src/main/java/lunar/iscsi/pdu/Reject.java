@@ -4,10 +4,10 @@ import java.util.Optional;
 import lunar.iscsi.ProtocolException;
 
 /**
- * Reject (RFC 7143 section 11.17). Its data segment is the header which is rejected, digest and padding excluded.
+ * Reject (RFC 7143 section 11.17). Its data segment is the rejected header without digest and padding.
  *
  * @param reason the raw code
- * @param dataSn DataSN/R2TSN: where a data digest error hit Data-Out, the number of the next R2T; else 0
+ * @param dataSn DataSN/R2TSN: number of the next R2T after a data digest error of Data-Out; otherwise 0
  */
 public record Reject(int reason, int statSn, int expCmdSn, int maxCmdSn, int dataSn)
         implements

@@ -2,7 +2,7 @@ package lunar.iscsi.pdu;
 
 import java.util.Optional;
 
-/** Why a target rejects a PDU (RFC 7143 section 11.17.1). */
+/** Reasons of a Reject (RFC 7143 section 11.17.1). */
 public enum RejectReason {
     /** The data digest was wrong; the initiator may send the PDU again. */
     DATA_DIGEST_ERROR(2, "data digest error"),
@@ -24,7 +24,7 @@ public enum RejectReason {
     LONG_OPERATION_REJECT(10, "long operation reject"),
     /** Deprecated by RFC 7143. */
     NEGOTIATION_RESET(11, "negotiation reset"),
-    /** Nothing but a Logout Request is taken any more. */
+    /** Only a Logout Request is accepted. */
     WAITING_FOR_LOGOUT(12, "waiting for logout");
 
     private final int code;

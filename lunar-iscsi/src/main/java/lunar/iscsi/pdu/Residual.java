@@ -3,9 +3,9 @@ package lunar.iscsi.pdu;
 import lunar.iscsi.ProtocolException;
 
 /**
- * How far a transfer missed its Expected Data Transfer Length (RFC 7143 section 11.4.5).
+ * Difference between the data transferred and the Expected Data Transfer Length (RFC 7143 section 11.4.5).
  *
- * @param kind which flag is set, if any
+ * @param kind overflow, underflow or none
  * @param bytes the count, unsigned; 0 without a flag
  */
 public record Residual(Kind kind, int bytes) {

@@ -22,13 +22,14 @@ import lunar.scsi.Lun;
  *   48/ AHS                                                         /
  * </pre>
  *
- * @param isFinal no unsolicited Data-Out PDUs follow; only a command that writes may have it unset
+ * @param isFinal no unsolicited Data-Out PDUs follow; unset only in a command that writes
  * @param read the command returns data
  * @param write the command takes data
  * @param priority 0 for none, else 1 (first) to 15 (last)
- * @param expectedDataTransferBytes Expected Data Transfer Length, unsigned; of a bidirectional command what it takes
- * @param cdb a copy on the heap, never changed, filled up with zeroes to 16 bytes; at most 260
- * @param bidirectionalReadBytes unsigned; what a command with R and W returns, else 0
+ * @param expectedDataTransferBytes Expected Data Transfer Length, unsigned; for a bidirectional command the length of
+ *        data-out
+ * @param cdb an immutable copy on the heap, zero-padded to 16 bytes; at most 260
+ * @param bidirectionalReadBytes expected data-in length of a command with R and W, unsigned; otherwise 0
  */
 public record ScsiCommand(boolean immediate, boolean isFinal, boolean read, boolean write,
         TaskAttribute attribute, int priority, Lun lun, int itt, int expectedDataTransferBytes,
@@ -57,7 +58,7 @@ public record ScsiCommand(boolean immediate, boolean isFinal, boolean read, bool
         if ((!write && !isFinal) || (bidirectionalReadBytes != 0 && !(read && write))
                 || (!read && !write && expectedDataTransferBytes != 0)) {
             throw new IllegalArgumentException(
-                    "F, R and W do not go with the lengths, itt=" + itt);
+                    "F, R and W do not match the lengths, itt=" + itt);
         }
         if (cdb.byteSize() > CDB_LENGTH + Ahs.ExtendedCdb.MAX_BYTES) {
             throw new IllegalArgumentException("a CDB of " + cdb.byteSize() + " bytes");

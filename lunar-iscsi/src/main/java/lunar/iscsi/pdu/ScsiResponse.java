@@ -19,12 +19,12 @@ import lunar.iscsi.ProtocolException;
  *   44| Residual Count or Reserved                                  |
  * </pre>
  *
- * @param response {@link #COMPLETED}, {@link #TARGET_FAILURE} or a vendor's code; only with the first is there a status
+ * @param response {@link #COMPLETED}, {@link #TARGET_FAILURE} or a vendor's code; only the first has a status
  * @param status the SCSI status byte
  * @param statusQualifier SAM-5 section 5.3.2; 0 for none
  * @param residual O, U and Residual Count
  * @param bidirectionalReadResidual o, u and Bidirectional Read Residual Count
- * @param expDataSn ExpDataSN: how many Data-In and R2T PDUs the target has sent for the command
+ * @param expDataSn ExpDataSN: number of Data-In and R2T PDUs that the target has sent for the command
  */
 public record ScsiResponse(int response, int status, int statusQualifier, Residual residual,
         Residual bidirectionalReadResidual, int itt, int snackTag, int statSn, int expCmdSn,

@@ -4,13 +4,13 @@ import lunar.iscsi.ProtocolException;
 import lunar.scsi.Lun;
 
 /**
- * SNACK Request (RFC 7143 section 11.16): asks for numbered PDUs again, or acknowledges data.
+ * SNACK Request (RFC 7143 section 11.16): requests retransmission of numbered PDUs, or acknowledges data.
  *
- * @param lun the one of the Data-In which a DataACK answers, else 0
- * @param itt the task's; {@link Bhs#NO_TAG} for status and DataACK
- * @param ttt DataACK: the Data-In's Target Transfer Tag; R-Data: the SNACK Tag; else {@link Bhs#NO_TAG}
+ * @param lun LUN of the Data-In that a DataACK acknowledges, otherwise 0
+ * @param itt tag of the task; {@link Bhs#NO_TAG} for status and DataACK
+ * @param ttt DataACK: the Data-In's Target Transfer Tag; R-Data: the SNACK Tag; otherwise {@link Bhs#NO_TAG}
  * @param begRun BegRun: the first number; for DataACK the next DataSN expected
- * @param runLength how many; 0 for all from BegRun on
+ * @param runLength number of PDUs; 0 for all from BegRun on
  */
 public record SnackRequest(SnackType type, Lun lun, int itt, int ttt, int expStatSn, int begRun,
         int runLength) implements InitiatorPdu {

@@ -3,7 +3,7 @@ package lunar.iscsi.pdu;
 import java.util.Optional;
 import lunar.iscsi.ProtocolException;
 
-/** Kinds of PDU that a SNACK asks for (RFC 7143 section 11.16.1). */
+/** Types of SNACK (RFC 7143 section 11.16.1). */
 public enum SnackType {
     /** Data-In or R2T PDUs of a task again. */
     DATA_R2T(0, "data or R2T"),
@@ -11,7 +11,7 @@ public enum SnackType {
     STATUS(1, "status"),
     /** Nothing: acknowledges Data-In PDUs to BegRun. */
     DATA_ACK(2, "data ACK"),
-    /** The data of a task again, cut anew to a smaller MaxRecvDataSegmentLength. */
+    /** Retransmit all data of a task, segmented for a smaller MaxRecvDataSegmentLength. */
     R_DATA(3, "R-Data");
 
     private final int code;

@@ -3,7 +3,7 @@ package lunar.iscsi.pdu;
 import java.lang.foreign.MemorySegment;
 import lunar.iscsi.ProtocolException;
 
-/** PDU sent by a target and received by an initiator. Each carries the target's view of the command window. */
+/** PDU sent by a target and received by an initiator. Each contains the target's ExpCmdSN and MaxCmdSN. */
 public sealed interface TargetPdu extends Pdu
         permits NopIn, ScsiResponse, TaskManagementResponse, LoginResponse, TextResponse, DataIn,
         LogoutResponse, R2t, AsyncMessage, Reject {

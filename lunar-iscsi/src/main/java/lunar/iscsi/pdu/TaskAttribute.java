@@ -2,13 +2,13 @@ package lunar.iscsi.pdu;
 
 import lunar.iscsi.ProtocolException;
 
-/** Where a task stands among the others of its set (RFC 7143 section 11.3.1; SAM-5 section 8.6). */
+/** Ordering of a task within its task set (RFC 7143 section 11.3.1; SAM-5 section 8.6). */
 public enum TaskAttribute {
     /** Leaves the choice to the target, which treats it as simple. */
     UNTAGGED(0),
     /** In any order among other simple tasks. */
     SIMPLE(1),
-    /** After all tasks that came before, and before all that come after. */
+    /** After all earlier tasks and before all later ones. */
     ORDERED(2),
     /** Before all others. */
     HEAD_OF_QUEUE(3),

@@ -20,7 +20,7 @@ public enum TaskManagementFunction {
     TARGET_COLD_RESET(7, "target cold reset"),
     /** Moves the referenced task to this connection (error recovery level 2). */
     TASK_REASSIGN(8, "task reassign"),
-    /** Asks whether the referenced task is there. */
+    /** Queries whether the referenced task exists. */
     QUERY_TASK(9, "query task"),
     /** Asks whether this session has any task on the logical unit. */
     QUERY_TASK_SET(10, "query task set"),

@@ -7,10 +7,10 @@ import lunar.scsi.Lun;
 /**
  * Task Management Function Request (RFC 7143 section 11.5).
  *
- * @param function the raw code, since one that no RFC defines has an answer: function not supported
+ * @param function the raw code, because an undefined one has a response: function not supported
  * @param referencedTaskTag of the task to abort, reassign or query, else {@link Bhs#NO_TAG}
- * @param refCmdSn CmdSN of that task, where it is to be aborted
- * @param expDataSn ExpDataSN, where a task is to be reassigned
+ * @param refCmdSn CmdSN of that task, for ABORT TASK
+ * @param expDataSn ExpDataSN, for TASK REASSIGN
  */
 public record TaskManagementRequest(boolean immediate, int function, Lun lun, int itt,
         int referencedTaskTag, int cmdSn, int expStatSn, int refCmdSn, int expDataSn)
@@ -32,8 +32,8 @@ public record TaskManagementRequest(boolean immediate, int function, Lun lun, in
     public static TaskManagementRequest decode(Bhs bhs) throws ProtocolException {
         HeaderRule.requireFinal(bhs, "Task Management Function Request", "11.5");
         HeaderRule.requireTask(bhs, "Task Management Function Request", "11.2.1.8");
-        // The Referenced Task Tag must be 0xffffffff for functions that refer to no task (section 11.5.4).
-        // Those do not look at it, so a peer that leaves something there does no harm.
+        // The Referenced Task Tag must be 0xffffffff for functions that refer to no task (section 11.5.4). Other
+        // functions ignore it, so a value set by a peer is harmless.
         return new TaskManagementRequest(bhs.immediate(), bhs.flags() & FUNCTION_MASK,
                 new Lun(bhs.lun()), bhs.itt(), bhs.int32(REFERENCED_TASK_TAG), bhs.int32(CMD_SN),
                 bhs.int32(EXP_STAT_SN), bhs.int32(REF_CMD_SN), bhs.int32(EXP_DATA_SN));

@@ -2,7 +2,7 @@ package lunar.iscsi.pdu;
 
 import java.util.Optional;
 
-/** How a task management function ended (RFC 7143 section 11.6.1, RFC 7144 section 4.3). */
+/** Outcomes of a task management function (RFC 7143 section 11.6.1, RFC 7144 section 4.3). */
 public enum TaskManagementResponseCode {
     /** Done; for a query: there is no such task or event. */
     FUNCTION_COMPLETE(0, "function complete"),
@@ -18,7 +18,7 @@ public enum TaskManagementResponseCode {
     FUNCTION_NOT_SUPPORTED(5, "task management function not supported"),
     /** This initiator may not. */
     AUTHORIZATION_FAILED(6, "function authorization failed"),
-    /** A query found what it asked for (RFC 7144). */
+    /** A query found a task (RFC 7144). */
     FUNCTION_SUCCEEDED(7, "function succeeded"),
     /** Refused for another reason. */
     FUNCTION_REJECTED(255, "function rejected");

@@ -6,10 +6,10 @@ import lunar.scsi.Lun;
 /**
  * Text Request (RFC 7143 section 11.10).
  *
- * @param isFinal F: the initiator has nothing more to say
- * @param continues C: the text goes on in the next request
- * @param lun the one of the response which this goes on from, else 0
- * @param ttt tag of the response which this goes on from, else {@link Bhs#NO_TAG}
+ * @param isFinal F: the initiator ends the negotiation
+ * @param continues C: the text continues in the next request
+ * @param lun LUN of the response that this continues, otherwise 0
+ * @param ttt tag of the response that this continues, otherwise {@link Bhs#NO_TAG}
  */
 public record TextRequest(boolean immediate, boolean isFinal, boolean continues, Lun lun, int itt,
         int ttt, int cmdSn, int expStatSn) implements InitiatorPdu {
@@ -17,7 +17,7 @@ public record TextRequest(boolean immediate, boolean isFinal, boolean continues,
 
     public TextRequest {
         if (isFinal && continues) {
-            throw new IllegalArgumentException("a final text that goes on");
+            throw new IllegalArgumentException("F and C of a Text Request exclude each other");
         }
     }
 

@@ -3,8 +3,8 @@ package lunar.iscsi.session;
 import lunar.iscsi.SerialNumbers;
 
 /**
- * The initiator's side of command numbering for one session (RFC 7143 section 4.2.2.1): gives out CmdSN as far as
- * MaxCmdSN allows, and follows ExpCmdSN and MaxCmdSN in what the target sends, in whatever order its PDUs arrive.
+ * The initiator's side of command numbering for one session (RFC 7143 section 4.2.2.1): assigns CmdSN up to MaxCmdSN,
+ * and tracks ExpCmdSN and MaxCmdSN of the target's PDUs, in any order of arrival.
  */
 public final class CommandNumbering {
     private int cmdSn;
@@ -46,9 +46,9 @@ public final class CommandNumbering {
     }
 
     /**
-     * Takes in what a PDU from the target carries. Both values are ignored if MaxCmdSN is before ExpCmdSN - 1; each
-     * is ignored if it is not ahead of what is known, since PDUs of several connections overtake each other. An
-     * ExpCmdSN that acknowledges commands never sent is ignored too.
+     * Processes ExpCmdSN and MaxCmdSN of a PDU from the target. Both values are ignored if MaxCmdSN is before ExpCmdSN
+     * - 1; each is ignored if it is not newer, because PDUs of several connections overtake each other. An ExpCmdSN
+     * that acknowledges commands never sent is ignored too.
      *
      * @return whether more commands may be sent than before
      */

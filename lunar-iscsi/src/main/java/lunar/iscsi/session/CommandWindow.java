@@ -6,9 +6,10 @@ import lunar.iscsi.SerialNumbers;
 /**
  * The target's side of command numbering for one session: ExpCmdSN and MaxCmdSN (RFC 7143 section 4.2.2.1).
  *
- * <p>A command with CmdSN equal to ExpCmdSN is delivered; one further on in the window waits for those before it, which
- * may be on another connection; all else is ignored in silence, as the section demands. On {@link Verdict#HOLD} the
- * caller keeps the command under its CmdSN and, after each delivery, asks for what has come due:
+ * <p>A command with CmdSN equal to ExpCmdSN is delivered; a later one within the window is held until its predecessors,
+ * possibly on another connection, have arrived; all others are silently ignored, as the section requires. On
+ * {@link Verdict#HOLD} the caller keeps the command by its CmdSN and, after each delivery, releases commands that are
+ * due:
  *
  * <pre>{@code
  * switch (window.accept(cmdSn, immediate)) {
@@ -23,9 +24,9 @@ import lunar.iscsi.SerialNumbers;
  * }
  * }</pre>
  *
- * <p>The window is {@code limit} commands less those delivered and not yet {@linkplain #finished finished}. MaxCmdSN
- * never goes back, so a smaller limit takes effect as commands finish. Immediate commands are outside all this:
- * their number is for the caller to bound.
+ * <p>The window is {@code limit} minus the commands delivered and not yet {@linkplain #finished finished}. MaxCmdSN
+ * never decreases, so a smaller limit takes effect as commands finish. Immediate commands are not part of the window;
+ * the caller bounds their number.
  */
 public final class CommandWindow {
     /** Largest window: no more commands are ever held or in flight for one session. */
@@ -92,7 +93,7 @@ public final class CommandWindow {
     }
 
     /**
-     * Drops a held command when its connection has gone: it was never acknowledged, so the initiator may send it again
+     * Drops a held command of an ended connection: it was never acknowledged, so the initiator may retransmit it
      * (section 7.2.1). Does nothing if it is not held.
      */
     public void forget(int cmdSn) {
@@ -113,7 +114,8 @@ public final class CommandWindow {
     /** Sets how many commands may be in flight, 1 to {@link #MAX_LIMIT}. What was advertised stays valid. */
     public void limit(int commands) {
         if (commands < 1 || commands > MAX_LIMIT) {
-            throw new IllegalArgumentException("window of " + commands + ", not 1 to " + MAX_LIMIT);
+            throw new IllegalArgumentException(
+                    "command window must be 1 to " + MAX_LIMIT + ", not " + commands);
         }
         limit = commands;
         open();

@@ -1,6 +1,6 @@
 package lunar.iscsi.session;
 
-/** Actions that {@link ConnectionMachine} asks of the shell for a connection. */
+/** Actions that {@link ConnectionMachine} requests for a connection. */
 public sealed interface ConnectionAction {
     /** Initiator: open the transport connection. */
     record OpenTransport() implements ConnectionAction {}
@@ -8,7 +8,7 @@ public sealed interface ConnectionAction {
     /** Initiator: send the first Login Request. */
     record BeginLogin() implements ConnectionAction {}
 
-    /** The Full Feature Phase begins: tell the session, take commands. */
+    /** Enter the Full Feature Phase: notify the session, accept commands. */
     record EnterFullFeature() implements ConnectionAction {}
 
     /** Target: send Async Message "target requests logout" (AsyncEvent 1). */
@@ -24,12 +24,12 @@ public sealed interface ConnectionAction {
     record CloseTransport() implements ConnectionAction {}
 
     /**
-     * Keep the tasks of this connection for recovery and tell the session. At ErrorRecoveryLevel 0 and 1 nothing can be
-     * recovered from a lost connection, and they are ended instead.
+     * Keep the tasks of this connection for recovery and notify the session. At ErrorRecoveryLevel 0 and 1 a lost
+     * connection cannot be recovered, and its tasks are ended instead.
      */
     record SuspendTasks() implements ConnectionAction {}
 
-    /** End whatever tasks still belong to this connection, forget its state and tell the session. */
+    /** End the remaining tasks of this connection, discard its state and notify the session. */
     record Release() implements ConnectionAction {}
 
     /** Start a timer; the end of it is {@link ConnectionEvent.TimedOut}. */

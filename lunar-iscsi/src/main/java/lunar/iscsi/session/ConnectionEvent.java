@@ -1,6 +1,6 @@
 package lunar.iscsi.session;
 
-/** Events of a connection, for {@link ConnectionMachine}. They are the same at both ends where not said. */
+/** Events of a connection, for {@link ConnectionMachine}. They apply to both ends unless stated otherwise. */
 public sealed interface ConnectionEvent {
     /** Initiator: a connection is wanted. */
     record ConnectRequested() implements ConnectionEvent {}
@@ -50,7 +50,7 @@ public sealed interface ConnectionEvent {
     /** Target: a login has taken the place of this connection or its session (RFC 7143 sections 6.3.4 and 6.3.5). */
     record Reinstated() implements ConnectionEvent {}
 
-    /** Target: an attempt to take the place of this connection or its session failed half-way. */
+    /** Target: an attempt to reinstate this connection or its session failed. */
     record ReinstatementFailed() implements ConnectionEvent {}
 
     /** A logout of this CID began on another connection, or a login with this CID on a new one. */

@@ -49,11 +49,11 @@ import lunar.iscsi.session.ConnectionEvent.TimedOut;
 import lunar.iscsi.session.ConnectionEvent.TransportLost;
 
 /**
- * The life of one connection at either end, as a pure function (RFC 7143 sections 8.1 and 8.2). The number of the
- * RFC's transition ends each arm; {@link ConnectionState} lists them all.
+ * State machine of a connection at either end, as a pure function (RFC 7143 sections 8.1 and 8.2). Each arm ends with
+ * the number of the RFC's transition; {@link ConnectionState} lists them all.
  *
- * <p>One thing that the RFC leaves out is let pass without a change: the loss of a transport that the machine itself
- * had closed, which the shell hears of afterwards.
+ * <p>An event that the RFC does not cover is ignored: the loss of a transport that the machine itself had closed, which
+ * is reported afterwards.
  */
 public final class ConnectionMachine {
     private ConnectionMachine() {}

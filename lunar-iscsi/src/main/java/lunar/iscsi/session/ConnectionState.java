@@ -2,7 +2,7 @@ package lunar.iscsi.session;
 
 /**
  * States of one connection, S1 to S8 of RFC 7143 section 8.1 and R1 to R3 of section 8.2. {@link ConnectionMachine}
- * goes from one to the other; what is not listed here is an error.
+ * implements the transitions; any other is an error.
  *
  * <pre>
  * from              to               when

@@ -1,6 +1,6 @@
 package lunar.iscsi.session;
 
-/** Waits of a connection that have a time limit. The shell knows the limits. */
+/** Timeouts of a connection. The caller defines their durations. */
 public enum ConnectionTimer {
     /** For the end of the Login Phase. */
     LOGIN,

@@ -2,7 +2,7 @@ package lunar.iscsi.session;
 
 import lunar.iscsi.SerialNumbers;
 
-/** How a numbered PDU stands to the one that was expected (StatSN, DataSN, R2TSN; RFC 7143 section 4.2.2). */
+/** Relation of a numbered PDU to the expected number (StatSN, DataSN, R2TSN; RFC 7143 section 4.2.2). */
 public enum SequenceVerdict {
     /** It is the expected one. */
     IN_ORDER,

@@ -11,7 +11,7 @@ public sealed interface SessionEvent {
     /**
      * Target: the login of a connection of this session failed.
      *
-     * @param othersCount logins of this session that are still under way
+     * @param othersCount logins of this session that are still in progress
      */
     record LoginFailed(int othersCount) implements SessionEvent {}
 

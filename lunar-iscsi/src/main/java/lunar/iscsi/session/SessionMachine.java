@@ -22,8 +22,8 @@ import lunar.iscsi.session.SessionEvent.Reinstated;
 import lunar.iscsi.session.SessionEvent.TimedOut;
 
 /**
- * The life of one session at either end, as a pure function (RFC 7143 section 8.3). The number of the RFC's transition
- * ends each arm; {@link SessionState} lists them all.
+ * State machine of a session at either end, as a pure function (RFC 7143 section 8.3). Each arm ends with the number of
+ * the RFC's transition; {@link SessionState} lists them all.
  */
 public final class SessionMachine {
     private SessionMachine() {}
@@ -53,7 +53,7 @@ public final class SessionMachine {
                 case IN_CONTINUE -> othersCount > 0
                         ? Step.to(state)
                         : Step.to(FAILED, new StartTimer()); // N8
-                case LOGGED_IN -> Step.to(state); // the others go on
+                case LOGGED_IN -> Step.to(state); // the others continue
                 case FREE, FAILED -> throw unexpected(state, event);
             };
             case ConnectionLost(int othersCount) when state == LOGGED_IN ->

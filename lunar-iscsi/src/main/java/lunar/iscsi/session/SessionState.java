@@ -1,8 +1,8 @@
 package lunar.iscsi.session;
 
 /**
- * States of one session, Q1 to Q5 of RFC 7143 section 8.3. {@link SessionMachine} goes from one to the other; what is
- * not listed here, staying apart, is an error.
+ * States of one session, Q1 to Q5 of RFC 7143 section 8.3. {@link SessionMachine} implements the transitions; any other
+ * is an error.
  *
  * <pre>
  * from         to           when

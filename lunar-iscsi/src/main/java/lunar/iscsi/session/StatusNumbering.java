@@ -4,8 +4,8 @@ import lunar.iscsi.ProtocolException;
 import lunar.iscsi.SerialNumbers;
 
 /**
- * The target's side of status numbering for one connection (RFC 7143 section 4.2.2.2): assigns StatSN to
- * responses and follows ExpStatSN, by which the initiator acknowledges them.
+ * The target's side of status numbering for one connection (RFC 7143 section 4.2.2.2): assigns StatSN to responses and
+ * tracks ExpStatSN, by which the initiator acknowledges them.
  */
 public final class StatusNumbering {
     private int statSn;
@@ -26,8 +26,7 @@ public final class StatusNumbering {
     }
 
     /**
-     * Takes in the ExpStatSN of a PDU. An older one is nothing new; one ahead of what was sent acknowledges
-     * responses that never were.
+     * Processes the ExpStatSN of a PDU. An older one is ignored; one ahead of what was sent is an error.
      *
      * @return how many responses it newly acknowledges
      */

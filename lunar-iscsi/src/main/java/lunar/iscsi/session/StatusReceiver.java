@@ -6,15 +6,15 @@ import lunar.iscsi.ProtocolException;
 import lunar.iscsi.SerialNumbers;
 
 /**
- * The initiator's side of status numbering for one connection (RFC 7143 section 4.2.2.2): checks StatSN and
- * gives the ExpStatSN to send. Without recovery {@link #accept} judges; from ErrorRecoveryLevel 1 on {@link #note}
- * finds what is missing and {@link #take} counts what has come, in whatever order.
+ * The initiator's side of status numbering for one connection (RFC 7143 section 4.2.2.2): checks StatSN and returns the
+ * ExpStatSN to send. At ErrorRecoveryLevel 0 {@link #accept} checks the order; at higher levels {@link #note} detects
+ * missing statuses and {@link #take} counts received ones, in any order.
  */
 public final class StatusReceiver {
     /** Most numbers that one PDU may be ahead: more than there can be tasks. */
     private static final int MAX_GAP = 1 << 16;
 
-    /** Most statuses that are kept in mind while one before them is missing: a target keeps them, too, meanwhile. */
+    /** Maximum number of statuses received after a missing one; a target keeps them meanwhile, too. */
     static final int MAX_EARLY = 1 << 18;
 
     private int expStatSn;
@@ -48,10 +48,10 @@ public final class StatusReceiver {
     }
 
     /**
-     * Notes the header of a PDU that has a StatSN of its own, whether its data are good or not.
+     * Records the header of a PDU with its own StatSN, even if its data is damaged.
      *
-     * @return how many numbers are missing between {@link #nextStatSn} before the call and this one; each is told once
-     * @throws ProtocolException if it is further ahead than any target can be
+     * @return number of missing numbers between the previous {@link #nextStatSn} and this one; each is reported once
+     * @throws ProtocolException if it is further ahead than a correct target can be
      */
     public int note(int statSn) throws ProtocolException {
         if (SerialNumbers.lessThan(statSn, nextStatSn)) {
@@ -73,8 +73,8 @@ public final class StatusReceiver {
     }
 
     /**
-     * Counts a status that has come with all that belongs to it. ExpStatSN moves as far as there is no gap: a status is
-     * not acknowledged while its data are missing (RFC 7143 section 7.9).
+     * Counts a status that is complete with its data. ExpStatSN advances up to the first gap: a status is not
+     * acknowledged while its data is missing (RFC 7143 section 7.9).
      *
      * @return whether it is new
      */

@@ -4,10 +4,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Step of a state machine.
+ * Result of a state machine's transition.
  *
- * @param state the state from now on
- * @param actions what the shell is to do, in this order
+ * @param state the new state
+ * @param actions actions to perform, in this order
  */
 public record Step<S, A>(S state, List<A> actions) {
     public Step {

@@ -4,11 +4,11 @@ import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 
 /**
- * Runs tasks, timers and the transports that it owns on a single thread. State which belongs to a loop is touched by
+ * Runs tasks, timers and the transports that it owns on a single thread. State that belongs to a loop is accessed by
  * its thread only and needs no lock.
  *
- * <p>A loop may be lent to threads that wait for what it brings, so that an answer needs not wake two threads one
- * after the other. The guest then is the loop's thread; tasks and timers are left to the loop's own.
+ * <p>A loop may be lent to a thread that waits for its events, so that a response does not wake two threads in
+ * sequence. The guest then acts as the loop's thread; tasks and timers stay with the loop's own thread.
  */
 public interface EventLoop extends Executor {
     /** Runs a task on the loop's thread, after those handed in before. Callable from any thread. */
@@ -18,22 +18,22 @@ public interface EventLoop extends Executor {
     /** Runs a task after a delay, until cancelled. Callable from any thread. */
     Timer schedule(Runnable task, long delayMs);
 
-    /** Whether the caller is the loop's thread, be it a guest. */
+    /** Whether the caller is the loop's thread, whether a guest. */
     boolean inLoop();
 
     /**
-     * Lends the loop after this turn, until there is something to do for its own thread or no guest has come for about
-     * a millisecond. On the loop's thread. Without effect where a loop cannot be lent, or has other connections.
+     * Lends the loop after this iteration, until its own thread has work or no guest has run it for about a
+     * millisecond. Called on the loop's thread. No effect if the loop cannot be lent or has other connections.
      *
-     * @param nothingExpected whether no event is expected but those that guests wait for; called by any thread
+     * @param nothingExpected whether only events that guests wait for are expected; called by any thread
      */
     default void lend(BooleanSupplier nothingExpected) {}
 
     /**
-     * Runs a lent loop that no thread runs, until a condition holds or there is something to do for the loop's own
-     * thread. An interrupt does not end it; it is kept. Not on the loop's thread.
+     * Runs a lent loop that no thread is running, until a condition holds or the loop's own thread has work. Interrupts
+     * are ignored, but the flag is kept. Must not be called on the loop's thread.
      *
-     * @return whether the condition holds; if not, the caller waits as it would without
+     * @return whether the condition holds; if not, the caller must wait in the usual way
      */
     default boolean lead(BooleanSupplier until) { return until.getAsBoolean(); }
 

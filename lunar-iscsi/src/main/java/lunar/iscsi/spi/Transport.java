@@ -7,9 +7,9 @@ import java.nio.channels.WritableByteChannel;
 import lunar.iscsi.framing.Framing;
 
 /**
- * Connection that carries PDUs in order (RFC 7143 section 4.2; the Datamover of RFC 5047 in spirit). The transport adds
- * and checks what belongs to the wire: header and data digests, padding, and for iSER the RDMA operations that stand
- * for Data-In and R2T.
+ * Connection that transfers PDUs in order (RFC 7143 section 4.2), similar to the Datamover of RFC 5047. The transport
+ * adds and checks the wire-level parts: header and data digests, padding, and for iSER the RDMA operations that replace
+ * Data-In and R2T.
  */
 public interface Transport extends AutoCloseable {
     /** Releases a data segment handed to {@link #send} that is no longer needed. Runs on any thread. */
@@ -28,9 +28,9 @@ public interface Transport extends AutoCloseable {
      * @param header basic header segment and additional header segments, with TotalAHSLength and
      *        DataSegmentLength set; copied before the call returns
      * @param data data segment without padding, {@code DataSegmentLength} bytes; read until released
-     * @param release called exactly once, when {@code data} may be reused; that can be after the receiver heard
-     *        {@code closed}, while the rest of the queue is sent. A call that throws has queued nothing and
-     *        releases nothing
+     * @param release called exactly once, when {@code data} may be reused; possibly after the receiver's
+     *        {@code closed}, while the rest of the queue is sent. A call that throws has queued nothing and releases
+     *        nothing
      */
     void send(MemorySegment header, MemorySegment data, Release release);
 
@@ -38,9 +38,9 @@ public interface Transport extends AutoCloseable {
     @FunctionalInterface
     interface Source {
         /**
-         * Sends bytes to the peer's channel, from where it is called; less where the channel takes no more now.
+         * Writes bytes to the peer's channel on the calling thread; fewer if the channel accepts no more now.
          *
-         * @throws IOException when they cannot be had: the connection, which has had their header, ends
+         * @throws IOException if they cannot be read: the connection ends, because their header has been sent
          */
         long transferTo(long offsetBytes, long countBytes, WritableByteChannel channel)
                 throws IOException;
@@ -52,20 +52,20 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * Queues one PDU, as {@link #send} does; the source sends its data when their turn has come.
+     * Queues one PDU, as {@link #send} does; the source writes the data when its turn has come.
      *
-     * @param header copied before the call returns; its DataSegmentLength, a multiple of 4, says how many bytes
-     * @param offsetBytes where they begin at the source
+     * @param header copied before the call returns; its DataSegmentLength, a multiple of 4, is the number of bytes
+     * @param offsetBytes offset of the first byte at the source
      */
     default void transfer(MemorySegment header, Source from, long offsetBytes, Release release) {
-        throw new UnsupportedOperationException("a transport without transfers");
+        throw new UnsupportedOperationException("this transport does not support direct transfers");
     }
 
     // --- transports that place data ---
 
     /**
      * Whether this transport moves the data of commands itself, between the memory of both ends, as iSER does by RDMA
-     * (RFC 7145). Such a transport carries no solicited data in PDUs that the peer's receiver sees:
+     * (RFC 7145). With such a transport, solicited data is not delivered as PDUs:
      *
      * <ul>
      * <li>The initiator sends commands by {@link #sendCommand} and receives neither Data-In nor R2T.
@@ -97,8 +97,8 @@ public interface Transport extends AutoCloseable {
 
     /**
      * Ends the access to the buffers of a command that ends without a SCSI Response, such as an aborted one. The
-     * buffers are released when the peer can access them no more, never from inside this call. Without effect where
-     * the transport does not have them. Any thread.
+     * buffers are released when the peer can access them no more, never from inside this call. No effect if the
+     * transport does not have them. May be called by any thread.
      *
      * @param itt initiator task tag of the command
      */
@@ -106,19 +106,19 @@ public interface Transport extends AutoCloseable {
 
     /**
      * Requests data-out at the target: queues an R2T, or fetches its data from the initiator's memory. The receiver
-     * then gets them like those of a Data-Out PDU that answers the R2T with all its data ({@code F} set, DataSN 0);
-     * its {@code dataDestination} is not asked.
+     * then gets them like those of a Data-Out PDU that answers the R2T with all its data ({@code F} set, DataSN 0); its
+     * {@code dataDestination} is not called.
      *
      * @param r2t header of the R2T; copied before the call returns
      * @param into memory for as many bytes as the R2T requests; written until released
-     * @param release called exactly once, before the receiver gets the data, or when they do not come
-     * @throws UnsupportedOperationException when this transport does not {@linkplain #placesData place data}
+     * @param release called exactly once, before the receiver gets the data, or when the data does not arrive
+     * @throws UnsupportedOperationException if this transport does not {@linkplain #placesData place data}
      */
     default void fetch(MemorySegment r2t, MemorySegment into, Release release) {
-        throw new UnsupportedOperationException("a transport that does not place data");
+        throw new UnsupportedOperationException("this transport does not place data");
     }
 
-    /** Sends what is queued, as far as the peer takes it now; the loop sends the rest. Any thread. */
+    /** Sends queued PDUs as far as the peer accepts them now; the loop sends the rest. May be called by any thread. */
     void flush();
 
     /** Bytes queued and not yet taken by the network: a producer of much data stops above a limit. */
@@ -145,11 +145,11 @@ public interface Transport extends AutoCloseable {
     EventLoop loop();
 
     /**
-     * Gives the connection to another loop of the same group, which from then on owns it: what has been read so far is
-     * delivered before, what comes later after. Current loop's thread only, once in the life of a connection.
+     * Moves the connection to another loop of the same group, which owns it from then on: bytes read so far are
+     * delivered before, later ones after. Called on the current loop's thread only, once per connection.
      *
-     * @param then runs on the new loop's thread before anything else of this connection does; not at all where the
-     *        connection ends before
+     * @param then runs on the new loop's thread before anything else of this connection does; not if the connection
+     *        ends before
      */
     void moveTo(EventLoop other, Runnable then);
 
@@ -160,24 +160,24 @@ public interface Transport extends AutoCloseable {
     InetSocketAddress local();
 
     /**
-     * Stops or resumes reading from the peer (back-pressure). After its header has been delivered, a PDU is completed
-     * if its rest has come, and no other is delivered, even if it has come; while nothing is read, the peer's end is
-     * not noticed. Loop's thread only, also from inside a call to the receiver.
+     * Stops or resumes reading from the peer (back-pressure). A PDU whose header was delivered is completed if the rest
+     * has been received; no other PDU is delivered, even if received. While reading is stopped, a close by the peer is
+     * not detected. Called on the loop's thread only, also from inside a call to the receiver.
      */
     void reading(boolean on);
 
     /**
-     * Sends what is queued, within reason, then ends the connection in order: for the end after a Logout, or behind a
-     * last answer. The receiver hears {@code closed}. Any thread.
+     * Sends queued PDUs within a bounded time, then ends the connection in order: after a Logout, or after a last
+     * response. The receiver's {@code closed} is called. May be called by any thread.
      */
     @Override
     void close();
 
     /**
-     * Ends the connection at once: what is queued here or in the operating system and was not sent yet is never sent,
-     * and the peer gets a reset. For every end that is not in order, since a command that the caller has given up must
-     * not reach the target afterwards. The receiver hears {@code closed}; data are released. Any thread; idempotent,
-     * and cuts a {@link #close} short.
+     * Ends the connection immediately: data queued here or in the operating system is discarded, and the peer gets a
+     * reset. Used for every end that is not orderly, because a command that the caller has given up must not reach the
+     * target afterwards. The receiver's {@code closed} is called; data is released. May be called by any thread;
+     * idempotent, and overrides a running {@link #close}.
      */
     void abort();
 }

@@ -6,7 +6,7 @@ import java.net.InetSocketAddress;
 import java.util.function.Function;
 import lunar.iscsi.framing.PduReceiver;
 
-/** Makes connections of one kind; found by {@link java.util.ServiceLoader}. */
+/** Creates connections of one transport; found by {@link java.util.ServiceLoader}. */
 public interface TransportProvider {
     /** URI scheme of these connections: {@code iscsi} for TCP, {@code iser} for RDMA. */
     String scheme();
@@ -18,7 +18,7 @@ public interface TransportProvider {
      */
     Loops start(String name, LoopOptions options) throws IOException;
 
-    /** A group of event loops and what can be done with them. */
+    /** A group of event loops, which connects and listens. */
     interface Loops extends AutoCloseable {
         /**
          * Connects to a portal. Blocks, at most for {@code timeoutMs}.
@@ -40,7 +40,7 @@ public interface TransportProvider {
          * Prepares memory that many commands use, such as that of a pool, for direct access. Memory that is not
          * registered can be used as well, at the cost of preparing it for each command.
          *
-         * @return to be closed when no command uses the memory any more
+         * @return to be closed when no command uses the memory any longer
          */
         default Registration register(MemorySegment memory) { return Registration.NONE; }
 
@@ -68,7 +68,7 @@ public interface TransportProvider {
         /** Where it listens, with the real port. */
         InetSocketAddress local();
 
-        /** Takes no new connections from now on; those there are go on. */
+        /** Stops accepting connections; existing ones continue. */
         @Override
         void close();
     }

@@ -60,7 +60,7 @@ public final class Transports implements AutoCloseable {
     /**
      * Returns the event loops of a transport; starts them first where it has not been used yet.
      *
-     * @throws IOException when no module has such a transport, its loops cannot start, or this object is closed
+     * @throws IOException if no module has such a transport, its loops cannot start, or this object is closed
      */
     public Loops loops(String scheme) throws IOException {
         synchronized (running) {
@@ -88,7 +88,7 @@ public final class Transports implements AutoCloseable {
             }
             known.add(provider.scheme());
         }
-        throw new IOException("no transport for " + scheme + ": is on the module path; there are "
+        throw new IOException("no transport for " + scheme + "; available: "
                 + known);
     }
 

@@ -6,7 +6,7 @@ import java.util.List;
  * A target and its portals, as SendTargets names them (RFC 7143 appendix C).
  *
  * @param name TargetName
- * @param addresses where it is; none where the portal asked is the only one
+ * @param addresses its portal addresses; empty if the queried portal is the only one
  */
 public record DiscoveredTarget(String name, List<TargetAddress> addresses) {
     public DiscoveredTarget {

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Every text key of RFC 7143 chapters 12 and 13, RFC 7144 and RFC 7145: how its value comes about, when it may be used
- * and by which end.
+ * Every text key of RFC 7143 chapters 12 and 13, RFC 7144 and RFC 7145: its value rule, when it may be used and by
+ * which end.
  */
 public enum Key {
     // Authentication (chapter 12). The constants end in "//" to keep one line each.
@@ -100,7 +100,7 @@ public enum Key {
         /** Part of the authentication (section 12). */
         record Security() implements Rule {}
 
-        /** Gone since RFC 7143; always the same answer. */
+        /** Obsolete since RFC 7143; answered with a fixed value. */
         record Obsolete(String answer) implements Rule {}
     }
 
@@ -169,7 +169,7 @@ public enum Key {
         return sender;
     }
 
-    /** The value where nothing is negotiated; empty where there is none. */
+    /** Returns the default value; empty if there is none. */
     public String defaultValue() {
         return defaultValue;
     }

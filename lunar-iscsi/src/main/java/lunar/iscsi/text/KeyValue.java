@@ -18,7 +18,7 @@ public record KeyValue(String key, String value) {
     /** Longest key name. */
     public static final int MAX_KEY_LENGTH = 63;
 
-    /** Longest value of a key that says nothing else. */
+    /** Maximum length of a value unless its key defines another one. */
     public static final int MAX_VALUE_BYTES = 255;
 
     /** Longest binary value, decoded (CHAP_C and CHAP_R). */
@@ -30,7 +30,7 @@ public record KeyValue(String key, String value) {
     /** Longest text of a binary value. */
     static final int MAX_BINARY_TEXT_BYTES = 2 + 2 * MAX_BINARY_BYTES;
 
-    /** The values by which an acceptor says that it takes no part in a key (section 6.2). */
+    /** Values by which an acceptor declines a key (section 6.2). */
     public static final String REJECT = "Reject";
     public static final String IRRELEVANT = "Irrelevant";
     public static final String NOT_UNDERSTOOD = "NotUnderstood";

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import lunar.iscsi.ProtocolException;
 
-/** The SendTargets key: which targets shall be named (RFC 7143 appendix C). */
+/** Values of the SendTargets key, which select the targets to return (RFC 7143 appendix C). */
 public sealed interface SendTargets {
     /** All targets that the initiator may see; in a discovery session only. */
     record All() implements SendTargets {}
@@ -54,11 +54,11 @@ public sealed interface SendTargets {
     }
 
     /**
-     * Reads the keys of a response. One name or address that is malformed does not make the others useless: an address
-     * is left out alone, and a target where its name is malformed or all its addresses are.
+     * Parses the keys of a response. Malformed entries are skipped: a single malformed address, or a target whose name
+     * or addresses are all malformed.
      *
-     * @param leftOut told of each name and address that is malformed
-     * @throws ProtocolException where nothing else has come, or what has come is no list of targets
+     * @param leftOut called with each malformed name and address
+     * @throws ProtocolException if no valid entry remains, or the text is not a list of targets
      */
     static List<DiscoveredTarget> parse(TextKeys response, Consumer<ProtocolException> leftOut)
             throws ProtocolException {
@@ -68,7 +68,7 @@ public sealed interface SendTargets {
                 case TARGET_NAME -> list.name(pair);
                 case TARGET_ADDRESS -> list.address(pair);
                 case SEND_TARGETS ->
-                    throw new ProtocolException("the target answers " + pair);
+                    throw new ProtocolException("unexpected response to SendTargets: " + pair);
                 case null, default -> {
                 } // nothing that names a target
             }

@@ -9,9 +9,9 @@ import lunar.iscsi.ProtocolException;
 import lunar.iscsi.pdu.Isid;
 
 /**
- * Asks a server to end another session of the asking initiator, by the private key {@value #KEY} (RFC 7143 section
- * 13.26). Session reinstatement does that within a portal group; this is for a session in a group of which no portal
- * answers. A target that does not know the key answers NotUnderstood.
+ * Requests that a server end another session of the same initiator, by the private key {@value #KEY} (RFC 7143 section
+ * 13.26). Session reinstatement does that within a portal group; this key is for a session in a group whose portals do
+ * not respond. A target that does not know the key answers NotUnderstood.
  *
  * <pre>
  * X-org.lunar.EndSession=Instance                          asks which server this is
@@ -20,17 +20,17 @@ import lunar.iscsi.pdu.Isid;
  * X-org.lunar.EndSession=Ended | Ending                    the answer
  * </pre>
  *
- * <p>{@code Ending} says that commands of the session have not ended yet: the initiator asks again. A server answers
- * for itself alone: where the UUID is not its own it answers Reject, since it cannot know about the session. Only
- * sessions of the initiator name that asks are ended, and only where it has proved as much as session reinstatement
- * would ask for: else the answer is Reject too. An initiator that asks through the target of the session must have
- * logged in as the same CHAP user. Through another target it suffices that the session's target asks for no CHAP now,
- * or would take the user of the asking session with the same secret.
+ * <p>{@code Ending} means that commands of the session have not ended yet: the initiator repeats the request. A server
+ * answers for itself only: if the UUID is not its own it answers Reject, because it cannot know the session. Only
+ * sessions of the requesting initiator name are ended, and only if it is authenticated as required for session
+ * reinstatement; otherwise the response is Reject too. Through the target of the session, the initiator must have
+ * logged in as the same CHAP user. Through another target, the session's target must require no CHAP now, or accept the
+ * user of the requesting session with the same secret.
  *
  * @param server the server that has the session
- * @param isid of the session that is to end
- * @param portalGroupTag in which it is
- * @param targetName at which it is
+ * @param isid ISID of the session to end
+ * @param portalGroupTag its portal group
+ * @param targetName its target
  */
 public record SessionEnd(UUID server, Isid isid, int portalGroupTag, String targetName) {
     /** The key. */
@@ -59,7 +59,7 @@ public record SessionEnd(UUID server, Isid isid, int portalGroupTag, String targ
         /** Which one it is: made at random at its start. */
         UUID instance();
 
-        /** Ends a session of the initiator that asks; empty where that may not. Does not block. */
+        /** Ends a session of the initiator that asks; empty if that may not. Does not block. */
         Optional<Answer> end(SessionEnd asked);
     }
 
@@ -68,7 +68,7 @@ public record SessionEnd(UUID server, Isid isid, int portalGroupTag, String targ
         return TextKeys.of(new KeyValue(KEY, INSTANCE));
     }
 
-    /** Which server has answered {@link #question}; empty where it does not know the key. */
+    /** Which server has answered {@link #question}; empty if it does not know the key. */
     public static Optional<UUID> instance(TextKeys answered) {
         return answered.first(KEY).map(KeyValue::value).filter(value -> value.matches(UUID_FORM))
                 .map(UUID::fromString);
@@ -80,7 +80,7 @@ public record SessionEnd(UUID server, Isid isid, int portalGroupTag, String targ
                 server + "," + isid + "," + portalGroupTag + "," + targetName));
     }
 
-    /** Returns the server's answer; empty where it refuses, or does not know the key. */
+    /** Returns the server's answer; empty if it refuses, or does not know the key. */
     public static Optional<Answer> answer(TextKeys answered) {
         Optional<String> value = answered.first(KEY).map(KeyValue::value);
         for (Answer each : Answer.values()) {
@@ -98,7 +98,7 @@ public record SessionEnd(UUID server, Isid isid, int portalGroupTag, String targ
         }
         Matcher form = FORM.matcher(asked.value());
         if (!form.matches() || Integer.parseInt(form.group(3)) > MAX_TAG) {
-            throw new ProtocolException(asked + " is not server,ISID,group,target");
+            throw new ProtocolException(asked + " is not of the form server,ISID,group,target");
         }
         var request = new SessionEnd(UUID.fromString(form.group(1)),
                 new Isid(HexFormat.fromHexDigitsToLong(form.group(2))),

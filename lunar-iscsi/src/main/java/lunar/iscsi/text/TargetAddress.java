@@ -4,12 +4,12 @@ import java.util.OptionalInt;
 import lunar.iscsi.ProtocolException;
 
 /**
- * Where a target is: {@code host[:port][,portal-group-tag]} (RFC 7143 section 13.8). An IPv6 address stands in
- * brackets in the text and without them here.
+ * Address of a portal: {@code host[:port][,portal-group-tag]} (RFC 7143 section 13.8). An IPv6 address has brackets in
+ * the text but not here.
  *
  * @param host name or address
  * @param port TCP port
- * @param portalGroupTag TargetPortalGroupTag; not there in a redirection
+ * @param portalGroupTag TargetPortalGroupTag; absent in a redirection
  */
 public record TargetAddress(String host, int port, OptionalInt portalGroupTag) {
     /** The port where none is given. */
@@ -19,7 +19,8 @@ public record TargetAddress(String host, int port, OptionalInt portalGroupTag) {
 
     public TargetAddress {
         if (!isHost(host) || port < 1 || port > 0xffff) {
-            throw new IllegalArgumentException("no address of a portal: " + host + " port " + port);
+            throw new IllegalArgumentException(
+                    "invalid portal address: host " + host + " port " + port);
         }
         if (portalGroupTag.isPresent()
                 && (portalGroupTag.getAsInt() < 0 || portalGroupTag.getAsInt() > 0xffff)) {

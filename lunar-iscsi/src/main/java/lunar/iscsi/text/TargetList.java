@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import lunar.iscsi.ProtocolException;
 import org.jspecify.annotations.Nullable;
 
-/** Targets and their addresses as they come in the answer to SendTargets (RFC 7143 appendix C). */
+/** Collects targets and their addresses from a response to SendTargets (RFC 7143 appendix C). */
 final class TargetList {
     private final Consumer<ProtocolException> leftOut;
     private final List<DiscoveredTarget> targets = new ArrayList<>();
@@ -33,7 +33,7 @@ final class TargetList {
             return;
         }
         if (name.isEmpty()) {
-            throw new ProtocolException(pair + " belongs to no TargetName (RFC 7143 appendix C)");
+            throw new ProtocolException(pair + " precedes any TargetName (RFC 7143 appendix C)");
         }
         try {
             addresses.add(TargetAddress.parse(pair.value()));

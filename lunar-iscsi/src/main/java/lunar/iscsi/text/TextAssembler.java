@@ -9,7 +9,7 @@ import java.util.Set;
 import lunar.iscsi.ProtocolException;
 
 /**
- * Joins the data segments of texts, which the C bit spreads over several PDUs, and keeps the limits of one
+ * Joins the data segments of texts that the C bit splits across several PDUs, and enforces the limits of one
  * negotiation (RFC 7143 section 6.2).
  */
 public final class TextAssembler {

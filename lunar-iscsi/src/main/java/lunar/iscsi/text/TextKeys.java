@@ -12,8 +12,8 @@ import java.util.Optional;
 import lunar.iscsi.ProtocolException;
 
 /**
- * The key=value pairs of a text, in order (RFC 7143 section 6.1). A text is what one data segment holds, or
- * several that the C bit joins: {@link TextAssembler} puts those together and {@link #split} takes them apart.
+ * The key=value pairs of a text, in order (RFC 7143 section 6.1). A text is the content of one data segment, or of
+ * several joined by the C bit: {@link TextAssembler} joins them and {@link #split} splits them.
  *
  * @param pairs the pairs
  */
@@ -53,7 +53,7 @@ public record TextKeys(List<KeyValue> pairs) {
         }
         if (start < bytes.length) {
             throw new ProtocolException(
-                    "the last key=value of a text is not ended by a zero byte (RFC 7143 section 6.1)");
+                    "the last key=value of a text is not terminated by a zero byte (RFC 7143 section 6.1)");
         }
         return new TextKeys(pairs);
     }

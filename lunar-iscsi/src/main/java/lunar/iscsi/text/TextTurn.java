@@ -3,11 +3,11 @@ package lunar.iscsi.text;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Part of a Text Request or Text Response that negotiation needs (RFC 7143 sections 11.10 and 11.11). Tags are the
- * shell's: a response that is not final carries a Target Transfer Tag, which the next request brings back.
+ * Fields of a Text Request or Text Response that negotiation needs (RFC 7143 sections 11.10 and 11.11). The caller
+ * handles tags: a response that is not final has a Target Transfer Tag, which the next request returns.
  *
  * @param isFinal the F bit
- * @param more the C bit: the text goes on in the next PDU of this direction
- * @param text the data segment; read during the call it is given to, and not kept
+ * @param more the C bit: the text continues in the next PDU of this direction
+ * @param text the data segment; valid only during the call that receives it
  */
 public record TextTurn(boolean isFinal, boolean more, MemorySegment text) {}

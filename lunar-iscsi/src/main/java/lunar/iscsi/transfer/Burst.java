@@ -4,9 +4,9 @@ import lunar.iscsi.SerialNumbers;
 import lunar.iscsi.pdu.Bhs;
 import org.jspecify.annotations.Nullable;
 
-/** Sequence of Data-Out in progress: the unsolicited one, or the answer to an R2T (RFC 7143 section 11.7). */
+/** A Data-Out sequence in progress: the unsolicited one, or the response to an R2T (RFC 7143 section 11.7). */
 final class Burst {
-    /** Made when it is needed: PDUs that come in order are only counted. */
+    /** Created on demand: PDUs in order are only counted. */
     private @Nullable Coverage covered;
     private boolean open;
     private boolean pduInOrder;
@@ -18,7 +18,7 @@ final class Burst {
     private int takenBytes;
     private int r2tSn;
 
-    /** A PDU of it was lost: what follows in it is let pass, and asked for again. */
+    /** A PDU of it was lost: later ones are ignored, and the data is requested again. */
     private boolean damaged;
 
     /** Expects {@code count} bytes from {@code at}. */

@@ -2,7 +2,7 @@ package lunar.iscsi.transfer;
 
 import java.util.Arrays;
 
-/** Which bytes of a burst have come when they may come in any order: sorted disjoint ranges, bounded in number. */
+/** Received ranges of a burst whose data may arrive in any order: sorted and disjoint, bounded in number. */
 final class Coverage {
     /** Most ranges followed at once. */
     static final int MAX_RANGES = 256;
@@ -43,7 +43,7 @@ final class Coverage {
         return DataOutResult.MORE;
     }
 
-    /** Whether what has come is exactly the first {@code bytes} bytes. */
+    /** Whether the received bytes are exactly the first {@code bytes} bytes. */
     boolean isPrefix(int bytes) {
         return bytes == 0 ? count == 0 : count == 1 && starts[0] == 0 && ends[0] == bytes;
     }

@@ -3,8 +3,8 @@ package lunar.iscsi.transfer;
 import lunar.iscsi.pdu.Residual;
 
 /**
- * The target's plan for the data of one read (RFC 7143 section 11.7): splits them into Data-In PDUs of what the
- * initiator receives at once, in sequences of MaxBurstLength. Reusable, and a cursor: it allocates nothing.
+ * The target's plan for the data of one read (RFC 7143 section 11.7): splits it into Data-In PDUs up to the initiator's
+ * MaxRecvDataSegmentLength, in sequences of MaxBurstLength. A reusable cursor that allocates nothing.
  *
  * <pre>{@code
  * plan.begin(expectedBytes, wantedBytes, true);
@@ -68,8 +68,8 @@ public final class DataInPlan {
      * Leaves out what the initiator has got on another connection (section 7.2.2). Between {@link #begin} and the first
      * {@link #next}.
      *
-     * @param fromOffset Buffer Offset to go on with
-     * @param fromDataSn DataSN to go on with
+     * @param fromOffset Buffer Offset to continue with
+     * @param fromDataSn DataSN to continue with
      */
     public void resume(int fromOffset, int fromDataSn) {
         if (fromOffset < 0 || fromOffset > bytes || fromDataSn < 0) {

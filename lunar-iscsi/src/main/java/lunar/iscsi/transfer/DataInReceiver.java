@@ -6,8 +6,8 @@ import lunar.iscsi.pdu.Residual;
 import lunar.iscsi.session.SequenceVerdict;
 
 /**
- * The initiator's check of the data of one read (RFC 7143 section 11.7): every Data-In lies within what was asked
- * for, in the order negotiated, and at the end what came is what the response says. Reusable.
+ * The initiator's check of the data of one read (RFC 7143 section 11.7): every Data-In must be within the requested
+ * range, in the negotiated order, and the total must match the response. Reusable.
  */
 public final class DataInReceiver {
     private final BurstRules rules;
@@ -38,8 +38,8 @@ public final class DataInReceiver {
     }
 
     /**
-     * Judges a Data-In by its header, before its data are known to be good; changes nothing. Data of one that is
-     * {@link SequenceVerdict#IN_ORDER} lie in {@code [0, expectedBytes)} and may be stored; then {@link #take} it.
+     * Checks the header of a Data-In, before its data digest; changes nothing. Data of one that is
+     * {@link SequenceVerdict#IN_ORDER} is in {@code [0, expectedBytes)} and may be stored; then call {@link #take}.
      */
     public SequenceVerdict judge(int dataSn, int bufferOffset, int length)
             throws ProtocolException {
@@ -80,10 +80,10 @@ public final class DataInReceiver {
     }
 
     /**
-     * Checks the end of a command with status GOOD, whether it came in a SCSI Response or with the last Data-In.
+     * Checks the end of a command with status GOOD, from a SCSI Response or the last Data-In.
      *
      * @param expDataSn ExpDataSN of the response; for a status in a Data-In give {@link #expDataSn}. A lower value than
-     *        what came is let pass, since targets are known to leave the field 0
+     *        the received number is tolerated, because some targets leave the field 0
      * @return GAP if Data-In are missing, else IN_ORDER
      */
     public SequenceVerdict finish(int expDataSn, Residual residual) throws ProtocolException {
@@ -94,7 +94,7 @@ public final class DataInReceiver {
                 ? expectedBytes - Integer.toUnsignedLong(residual.bytes())
                 : expectedBytes;
         if (promised != receivedBytes) {
-            throw new ProtocolException(receivedBytes + " bytes came of " + expectedBytes
+            throw new ProtocolException(receivedBytes + " bytes received of " + expectedBytes
                     + ", the residual is " + residual
                     + " (RFC 7143 section 11.4.5)");
         }
@@ -102,7 +102,7 @@ public final class DataInReceiver {
     }
 
     /**
-     * Counts the data that a transport has placed without Data-In: all but the residual, the only report of them.
+     * Counts the data that a transport has placed without Data-In: the expected length minus the residual.
      *
      * @param residual what the SCSI Response reports of data-in
      */
@@ -113,7 +113,7 @@ public final class DataInReceiver {
         receivedBytes = (int) Math.max(0, expectedBytes - missing);
     }
 
-    /** The command goes on by another connection, where the target cuts what is left into new sequences. */
+    /** The command continues by another connection, where the target cuts what is left into new sequences. */
     public void resume() {
         burstBytes = 0;
     }
@@ -143,8 +143,8 @@ public final class DataInReceiver {
             throw new ProtocolException("Data-In at " + bufferOffset + ": " + added.rule());
         }
         if (isFinal && sequenceInOrder && !coverage.isPrefix(receivedBytes + length)) {
-            throw new ProtocolException("a sequence of Data-In ended at " + nextOffset
-                    + " and left a hole (RFC 7143 section 13.19)");
+            throw new ProtocolException("a Data-In sequence ended at " + nextOffset
+                    + " with missing data (RFC 7143 section 13.19)");
         }
     }
 }

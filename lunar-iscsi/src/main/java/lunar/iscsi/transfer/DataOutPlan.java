@@ -3,9 +3,9 @@ package lunar.iscsi.transfer;
 import lunar.iscsi.ProtocolException;
 
 /**
- * The initiator's plan for the data of one write (RFC 7143 sections 4.2.5.2, 11.3 and 11.7): what goes with the
- * command, what follows unsolicited, and the Data-Out that answer an R2T. Reusable, and a cursor: it allocates
- * nothing. One sequence is walked at a time; R2Ts that come meanwhile wait with the caller.
+ * The initiator's plan for the data of one write (RFC 7143 sections 4.2.5.2, 11.3 and 11.7): immediate data,
+ * unsolicited data, and the Data-Out that answer R2Ts. A reusable cursor that allocates nothing. Iterates over one
+ * sequence at a time; the caller queues R2Ts received meanwhile.
  *
  * <pre>{@code
  * plan.begin(bytes);                    // the command: immediateBytes(), isCommandFinal()
@@ -61,8 +61,8 @@ public final class DataOutPlan {
     }
 
     /**
-     * The command has its allegiance to another connection now (section 7.2.2). The target asks anew for what has not
-     * come, behind the numbers of R2Ts that it had sent, of which some may have been lost with the old connection.
+     * Continues after the command was reassigned to another connection (section 7.2.2). The target requests missing
+     * data again, with R2TSNs after those it had sent, of which some may have been lost with the old connection.
      *
      * @param maxPduBytes MaxRecvDataSegmentLength that the target declared there
      */
@@ -81,12 +81,12 @@ public final class DataOutPlan {
         return rules.initialR2t() || immediateBytes() == firstBurstBytes();
     }
 
-    /** Goes to the unsolicited Data-Out; there are none if {@link #isCommandFinal}. */
+    /** Starts the unsolicited Data-Out; there is none if {@link #isCommandFinal}. */
     public void unsolicited() {
         aim(immediateBytes(), isCommandFinal() ? immediateBytes() : firstBurstBytes());
     }
 
-    /** Goes to the Data-Out that answer an R2T, after checking that it asks for what it may. */
+    /** Validates an R2T and starts the Data-Out that answer it. */
     public void answer(int r2tSn, int bufferOffset, int desiredBytes) throws ProtocolException {
         if (r2tSn != nextR2tSn && !(mayMissR2ts && r2tSn - nextR2tSn > 0)) {
             throw new ProtocolException("R2TSN " + Integer.toUnsignedString(r2tSn) + ", expected "
@@ -144,9 +144,9 @@ public final class DataOutPlan {
     }
 
     /**
-     * Bytes that have gone to the target, those that it has asked for twice counted once: up to the first that it has
-     * not asked for, where sequences are in order. Less than the whole when the command ends means that the target has
-     * not taken all.
+     * Returns the number of bytes sent to the target, not counting retransmissions: with ordered sequences, the length
+     * of the prefix that it has requested. If less than the whole at the end of the command, the target has not
+     * received all data.
      */
     public int sentBytes() { return sentBytes; }
 

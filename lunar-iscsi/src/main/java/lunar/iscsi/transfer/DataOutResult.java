@@ -1,17 +1,17 @@
 package lunar.iscsi.transfer;
 
 /**
- * Result of receiving a piece of write data at the target ({@link WriteTransfer}). The first three accept it; each of
- * the rest is a rule broken. Where {@link #senseCode} is not 0 the RFC ends the task with CHECK CONDITION, key ABORTED
- * COMMAND, and that code (section 11.4.7.2); otherwise the connection cannot go on.
+ * Result of receiving a piece of write data at the target ({@link WriteTransfer}). The first three accept it; the
+ * others are violations. If {@link #senseCode} is not 0 the RFC ends the task with CHECK CONDITION, key ABORTED
+ * COMMAND, and that code (section 11.4.7.2); otherwise the connection cannot continue.
  */
 public enum DataOutResult {
-    /** Taken; its sequence goes on. */
+    /** Taken; its sequence continues. */
     MORE(0, "more of the sequence follows"),
-    /** Taken; it ended its sequence, and others are to come. An R2T may be due. */
+    /** Accepted; it ended its sequence, and others will follow. An R2T may be due. */
     SEQUENCE_DONE(0, "the sequence is complete"),
-    /** Taken; everything that will come has come. */
-    COMPLETE(0, "all data have come"),
+    /** Accepted; all expected data has arrived. */
+    COMPLETE(0, "all data received"),
 
     /** Unsolicited data that negotiation or the F bit ruled out (sections 13.10, 13.11, 11.3.1). */
     UNEXPECTED_UNSOLICITED(0x0c0c, "unexpected unsolicited data (RFC 7143 section 11.4.7.2)"),
@@ -26,10 +26,10 @@ public enum DataOutResult {
     SEQUENCE_OUT_OF_ORDER(0, "sequence out of order (RFC 7143 section 13.19)"),
     /** The offset is not the one that DataPDUInOrder puts next (section 13.18). */
     OFFSET_OUT_OF_ORDER(0, "Buffer Offset out of order (RFC 7143 section 13.18)"),
-    /** The data lie outside what the R2T or the first burst asked for (section 11.7.5). */
+    /** The data is outside the range of the R2T or the first burst (section 11.7.5). */
     OUT_OF_BOUNDS(0, "data outside their sequence (RFC 7143 section 11.7.5)"),
     /** The data have come before. */
-    OVERLAP(0, "data that have come before (RFC 7143 section 13.18)"),
+    OVERLAP(0, "data received before (RFC 7143 section 13.18)"),
     /** An empty Data-Out without F, which moves nothing. */
     EMPTY(0, "empty Data-Out without F (RFC 7143 section 11.7)"),
     /** More pieces out of order at once than are followed; a limit of this implementation. */

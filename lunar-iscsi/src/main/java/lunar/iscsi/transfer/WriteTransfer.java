@@ -7,8 +7,8 @@ import lunar.iscsi.pdu.Residual;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The target's view of the data of one write (RFC 7143 sections 4.2.5.2, 11.7 and 11.8): takes immediate and
- * unsolicited data, asks for the rest by R2T, and checks each Data-Out. Reusable: {@link #begin} starts over, and a
+ * The target's view of the data of one write (RFC 7143 sections 4.2.5.2, 11.7 and 11.8): accepts immediate and
+ * unsolicited data, requests the rest by R2T, and checks each Data-Out. Reusable: {@link #begin} starts over, and a
  * transfer that has been used before allocates nothing for an equal one.
  *
  * <pre>{@code
@@ -23,16 +23,15 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Accepted data always lie in {@code [0, expectedBytes)}. A CDB that wants fewer gets R2Ts for
- * {@link #neededBytes} only, but unsolicited data may go beyond: store what is below it and drop the rest. Lengths
- * and offsets are those of the wire as {@code int}; what is negative there is beyond 2 GiB and refused.
+ * <p>Accepted data is always in {@code [0, expectedBytes)}. If the CDB needs less, R2Ts request only
+ * {@link #neededBytes}, but unsolicited data may exceed it: store the part below it and drop the rest. Lengths and
+ * offsets are the wire values as {@code int}; negative values are above 2 GiB and rejected.
  *
- * <p>From error recovery level 1 on, a sequence of which a PDU is missing does not fail: what follows in it is let
- * pass, and at its end the part from the first missing byte on is asked for again by a recovery R2T (RFC 7143
- * sections 7.8 and 7.9).
+ * <p>From error recovery level 1 on, a sequence with a missing PDU does not fail: later PDUs of it are ignored, and at
+ * its end the part from the first missing byte on is requested again by a recovery R2T (RFC 7143 sections 7.8 and 7.9).
  */
 public final class WriteTransfer {
-    /** Most R2Ts of one task outstanding at once, whatever was negotiated. */
+    /** Maximum number of outstanding R2Ts of one task, regardless of negotiation. */
     public static final int MAX_R2T = 16;
 
     private static final int NO_TAG = Bhs.NO_TAG;
@@ -41,7 +40,7 @@ public final class WriteTransfer {
     private final BurstRules rules;
     private final Burst unsolicited = new Burst();
     private final int maxR2ts;
-    /** Made as they are needed: most writes come without any R2T. */
+    /** Created on demand: most writes need no R2T. */
     private @Nullable Burst[] solicited = NONE;
 
     private int expectedBytes;
@@ -59,7 +58,7 @@ public final class WriteTransfer {
     private final boolean recovers;
     /** Parts to be asked for again: start, end, start, end. */
     private final ArrayDeque<Integer> again;
-    /** Something was asked for again, so sequences come in another order, and late ones of tags that are gone. */
+    /** Data was requested again, so sequences may arrive in another order, and late ones with stale tags. */
     private boolean disturbed;
 
     /** Creates a transfer for the commands of one session at error recovery level 0. */
@@ -135,7 +134,7 @@ public final class WriteTransfer {
             r2tOffset = askedBytes;
             r2tLength = Math.min(rules.maxBurstBytes(), neededBytes() - askedBytes);
             askedBytes += r2tLength;
-        } else { // a part of what an R2T asked for, so never longer than a burst
+        } else { // a part of an R2T, so never longer than a burst
             r2tOffset = again.remove();
             r2tLength = again.remove() - r2tOffset;
         }
@@ -165,8 +164,8 @@ public final class WriteTransfer {
     }
 
     /**
-     * Finds an R2T that is out, to send it once more as it was; found in the same places as a planned one, and its tag
-     * in {@link #r2tTag}. False where it is answered, or never was.
+     * Finds an outstanding R2T, to retransmit it unchanged; its fields are available like those of a planned one, its
+     * tag in {@link #r2tTag}. Returns false if it was answered or never sent.
      */
     public boolean findR2t(int sn) {
         for (int i = 0; i < outstandingCount; i++) {
@@ -249,7 +248,7 @@ public final class WriteTransfer {
     }
 
     /**
-     * A Data-Out of a sequence came with a wrong digest. Only where lost data are asked for again.
+     * Records a Data-Out with a digest error. Used only if lost data can be requested again.
      *
      * @param isFinal its F bit
      */
@@ -264,10 +263,10 @@ public final class WriteTransfer {
     }
 
     /**
-     * Asks again for outstanding data that will not come: their connection has gone, or the sequence reception timeout
-     * (RFC 7143 section 7.5) has passed.
+     * Requests outstanding data again that will not arrive, because the connection was lost or the sequence reception
+     * timeout (RFC 7143 section 7.5) has expired.
      *
-     * @return whether an R2T is due by that
+     * @return whether an R2T is due
      */
     public boolean interrupted() {
         if (unsolicited.isOpen()) {
@@ -279,7 +278,7 @@ public final class WriteTransfer {
         return wantsR2t();
     }
 
-    /** A PDU that is not taken: of a sequence that is asked for again, or one that has come before. */
+    /** Ignores a PDU of a sequence that is requested again, or a duplicate. */
     private boolean letPass(Burst burst, int dataSn) {
         return recovers && (burst.isDamaged() || burst.isOld(dataSn));
     }
@@ -313,18 +312,18 @@ public final class WriteTransfer {
         return DataOutResult.SEQUENCE_DONE;
     }
 
-    /** Whether everything that will come has come. */
+    /** Whether all expected data has arrived. */
     public boolean isComplete() {
         return failure.accepted() && !unsolicited.isOpen() && outstandingCount == 0
                 && again.isEmpty() && askedBytes >= neededBytes();
     }
 
-    /** The lesser of what the CDB wants and what the initiator expects: how many bytes are to be written. */
+    /** Returns the number of bytes to be written: the length of the CDB or the expected length, whichever is less. */
     public int neededBytes() {
         return Math.min(wantedBytes, expectedBytes);
     }
 
-    /** Bytes taken, unsolicited ones beyond {@link #neededBytes} included. */
+    /** Returns the number of bytes accepted, including unsolicited ones beyond {@link #neededBytes}. */
     public int receivedBytes() {
         return receivedBytes;
     }
@@ -345,8 +344,8 @@ public final class WriteTransfer {
     }
 
     private DataOutResult endUnsolicited() {
-        // The rest of the first burst, if it was not filled, is asked for like all else: askedBytes goes on from
-        // what has come. Out-of-order PDUs may leave no holes, which Burst has checked.
+        // The rest of the first burst, if it was not filled, is requested like all other data: askedBytes continues
+        // after the received data. Burst has checked that out-of-order PDUs left no holes.
         askedBytes = receivedBytes;
         unsolicited.close();
         return ended();
@@ -380,7 +379,8 @@ public final class WriteTransfer {
 
     @Override
     public String toString() {
-        return receivedBytes + " of " + neededBytes() + " bytes, asked to " + askedBytes + ", "
+        return receivedBytes + " of " + neededBytes() + " bytes, requested up to " + askedBytes
+                + ", "
                 + outstandingCount + " R2T outstanding"
                 + (failure.accepted() ? "" : ", " + failure);
     }

@@ -47,7 +47,7 @@ class BufferViewsTest {
     }
 
     @Test
-    void shouldNotTakeOneMemoryForWhatWasThereBefore() {
+    void shouldNotConfuseNewMemoryWithFreedMemory() {
         long address;
         ByteBuffer before;
         try (Arena arena = Arena.ofConfined()) {
@@ -97,7 +97,7 @@ class BufferViewsTest {
     }
 
     @Test
-    void shouldRefuseTheHeap() {
+    void shouldRejectTheHeap() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> views.of(MemorySegment.ofArray(new byte[8])));
     }

@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
-/** The examples of RFC 3720 appendix B.4, which RFC 7143 appendix A.4 repeats: bytes as the wire has them. */
+/** Tests the examples of RFC 3720 appendix B.4, which RFC 7143 appendix A.4 repeats, in the byte order of the wire. */
 class Crc32cTest {
     @Test
     void shouldGiveTheDigestsOfTheStandard() {
@@ -38,7 +38,7 @@ class Crc32cTest {
     }
 
     @Test
-    void shouldTakePiecesOfAnyMemory() {
+    void shouldAcceptPiecesOfAnyMemory() {
         byte[] bytes = "a segment that is cut".getBytes(StandardCharsets.US_ASCII);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment direct = arena.allocate(bytes.length);

@@ -9,7 +9,7 @@ class DirectMemoryTest {
     private static final long HEAP_BYTES = 123L << 20;
 
     @Test
-    void shouldKnowTheLimitOfTheJvmFromItsOptions() {
+    void shouldReadTheLimitOfTheJvmFromItsOptions() {
         assertThat(limit()).isEqualTo(HEAP_BYTES);
         assertThat(limit("-Xmx1g", "-XX:MaxDirectMemorySize=64m")).isEqualTo(64L << 20);
         assertThat(limit("-XX:MaxDirectMemorySize=1M", "-XX:MaxDirectMemorySize=3G"))

@@ -9,7 +9,7 @@ import java.util.HexFormat;
 import java.util.zip.CRC32C;
 import lunar.iscsi.pdu.Bhs;
 
-/** A PDU by its bytes, as hex so that a failed comparison can be read. */
+/** A PDU in hexadecimal, so that a failed comparison is readable. */
 record FramedPdu(String bhs, String ahs, String data) {
     static FramedPdu of(byte[] bhs, byte[] ahs, byte[] data) {
         HexFormat hex = HexFormat.of();

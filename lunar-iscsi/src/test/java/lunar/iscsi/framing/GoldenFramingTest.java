@@ -14,11 +14,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Streams captured from real peers: digests made by them, and switched on where the login ends. */
+/** Tests captured streams of real peers: their digests, which start at the end of the login. */
 class GoldenFramingTest {
     private static final Framing LOGIN = new Framing(false, false, 1 << 18, 0);
 
-    /** One direction of a connection; PDUs from {@code from} on carry the digests of {@code framing}. */
+    /** A direction of a connection; PDUs from {@code from} on carry the digests of {@code framing}. */
     private record Direction(List<FramedPdu> pdus, byte[] stream, int from, Framing framing) {
         ReaderShell shell() {
             var shell = new ReaderShell();
@@ -35,7 +35,7 @@ class GoldenFramingTest {
     @ParameterizedTest
     @ValueSource(strings = {"kernel-lio-digests", "kernel-lio-ahs-write",
             "libiscsi-tgtd-header-digest"})
-    void shouldCutOutTheSamePdusAtEveryByteBoundary(String capture) throws IOException {
+    void shouldParseTheSamePdusAtEveryByteBoundary(String capture) throws IOException {
         for (String direction : List.of("I ", "T ")) {
             Direction golden = read(capture, direction);
             byte[] stream = golden.stream();
@@ -53,7 +53,7 @@ class GoldenFramingTest {
     @ParameterizedTest
     @ValueSource(strings = {"kernel-lio-digests", "kernel-lio-ahs-write",
             "libiscsi-tgtd-header-digest"})
-    void shouldTakeTheStreamByteByByte(String capture) throws IOException {
+    void shouldAcceptTheStreamByteByByte(String capture) throws IOException {
         for (String direction : List.of("I ", "T ")) {
             Direction golden = read(capture, direction);
             ReaderShell shell = golden.shell();

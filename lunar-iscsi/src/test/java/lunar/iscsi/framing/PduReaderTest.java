@@ -21,7 +21,7 @@ class PduReaderTest {
     private static final Framing NONE = new Framing(false, false, 1 << 20, 1020);
 
     @Test
-    void shouldDeliverRandomPdusHoweverTheStreamIsCut() throws IscsiException {
+    void shouldDeliverPdusOfAnySegmentation() throws IscsiException {
         for (int round = 0; round < 150; round++) {
             long seed = Long.getLong("lunar.seed", System.nanoTime());
             var random = new Random(seed);
@@ -51,7 +51,7 @@ class PduReaderTest {
     }
 
     @Test
-    void shouldDeliverTheSameThroughPauses() throws IscsiException {
+    void shouldDeliverTheSamePdusWithPauses() throws IscsiException {
         long seed = Long.getLong("lunar.seed", System.nanoTime());
         var random = new Random(seed);
         int pauses = 0;
@@ -96,7 +96,7 @@ class PduReaderTest {
     }
 
     @Test
-    void shouldRefuseAWrongHeaderDigest() throws IscsiException {
+    void shouldRejectAWrongHeaderDigest() throws IscsiException {
         FramedPdu pdu = pdu(3, 0, 100);
         byte[] wire = pdu.wire(BOTH);
         for (int at : new int[]{0, 20, 48, 51}) {
@@ -111,7 +111,7 @@ class PduReaderTest {
     }
 
     @Test
-    void shouldReportAWrongDataDigestAndGoOn() throws IscsiException {
+    void shouldReportAWrongDataDigestAndContinue() throws IscsiException {
         FramedPdu bad = pdu(1, 4, 101);
         FramedPdu good = pdu(2, 0, 50);
         byte[] stream = stream(List.of(bad, good), BOTH);
@@ -133,7 +133,7 @@ class PduReaderTest {
     }
 
     @Test
-    void shouldRefuseDataOverTheLimitBeforeAskingForRoom() throws IscsiException {
+    void shouldRejectDataOverTheLimitBeforeAskingForRoom() throws IscsiException {
         var limit = new Framing(false, false, 512, 0);
         var shell = shell(limit);
         shell.feed(pdu(1, 0, 512).wire(limit));
@@ -146,7 +146,7 @@ class PduReaderTest {
     }
 
     @Test
-    void shouldRefuseHeaderSegmentsOverTheLimit() {
+    void shouldRejectHeaderSegmentsOverTheLimit() {
         var limit = new Framing(true, false, 512, 16);
         var shell = shell(limit);
         byte[] header = HexFormat.of().parseHex(pdu(1, 20, 0).bhs());
@@ -170,7 +170,7 @@ class PduReaderTest {
     }
 
     @Test
-    void shouldDeliverNothingWhenStoppedWhileAskedForADestination() throws IscsiException {
+    void shouldDeliverNothingWhenStoppedWhileRequestedADestination() throws IscsiException {
         byte[] stream = pdu(1, 0, 300).wire(NONE);
         for (int cut : new int[]{100, stream.length}) {
             var shell = shell(NONE);
@@ -185,7 +185,7 @@ class PduReaderTest {
     }
 
     @Test
-    void shouldRefuseADestinationOfAnotherLength() {
+    void shouldRejectADestinationOfAnotherLength() {
         var shell = shell(NONE);
         shell.destinations = length -> MemorySegment.ofArray(new byte[length + 1]);
         assertThatExceptionOfType(IllegalStateException.class)
@@ -193,7 +193,7 @@ class PduReaderTest {
     }
 
     @Test
-    void shouldObeyANewFramingFromTheNextPduOn() throws IscsiException {
+    void shouldRespectANewFramingFromTheNextPduOn() throws IscsiException {
         FramedPdu first = pdu(1, 0, 30);
         FramedPdu second = pdu(2, 8, 31);
         byte[] plain = first.wire(NONE);
@@ -207,7 +207,7 @@ class PduReaderTest {
     }
 
     @Test
-    void shouldKnowWhetherTheStreamStandsInsideAPdu() throws IscsiException {
+    void shouldDetectEndOfStreamInsideAPdu() throws IscsiException {
         byte[] wire = pdu(1, 4, 5).wire(BOTH);
         var shell = shell(BOTH);
         assertThat(shell.reader.inPdu()).isFalse();

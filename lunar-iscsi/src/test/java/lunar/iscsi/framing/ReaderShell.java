@@ -13,7 +13,7 @@ import lunar.iscsi.IscsiException;
 import lunar.iscsi.pdu.Bhs;
 import org.jspecify.annotations.Nullable;
 
-/** What a transport does around a {@link PduReader}, without a network, and a receiver that notes what it is told. */
+/** Drives a {@link PduReader} like a transport, without a network, and records what the receiver gets. */
 final class ReaderShell implements PduReceiver {
     final List<FramedPdu> received = new ArrayList<>();
     final List<FramedPdu> digestErrors = new ArrayList<>();
@@ -34,7 +34,7 @@ final class ReaderShell implements PduReceiver {
 
     void feed(byte[] bytes) throws IscsiException { feed(bytes, 0, bytes.length); }
 
-    /** One turn of the network, or more where the staging buffer is short. */
+    /** Feeds one read of the network, or more if the staging buffer is short. */
     void feed(byte[] bytes, int from, int to) throws IscsiException {
         int at = from;
         while (at < to) {

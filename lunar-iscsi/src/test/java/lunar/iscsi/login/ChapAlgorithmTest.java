@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which algorithms there are, and which of them two ends agree on. RFC 7143 has no vectors; those are in ChapTest. */
+/** Tests the CHAP algorithms and their negotiation. RFC 7143 has no test vectors; {@link ChapTest} has some. */
 class ChapAlgorithmTest {
     private static final Settings LOGIN = Settings.normal(LoginFixture.INITIATOR,
             LoginFixture.TARGET, LoginFixture.ISID, Offer.DEFAULT).withChap(LoginFixture.USER);
@@ -33,10 +33,10 @@ class ChapAlgorithmTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`',
             value = {
-                    "sha512|'sha512' is no CHAP algorithm; there are md5, sha-1, sha-256, sha3-256",
-                    "``|'' is no CHAP algorithm", "md5,|'' is no CHAP algorithm",
+                    "sha512|'sha512' is not a CHAP algorithm; supported: md5, sha-1, sha-256, sha3-256",
+                    "``|'' is not a CHAP algorithm", "md5,|'' is not a CHAP algorithm",
                     "md5,sha-1,MD5|md5 is named twice"})
-    void shouldSayWhatIsWrongWithAList(String list, String words) {
+    void shouldReportErrorsInAList(String list, String words) {
         assertThatThrownBy(() -> ChapAlgorithm.parse(list))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining(words);
     }
@@ -51,7 +51,7 @@ class ChapAlgorithmTest {
     }
 
     @Test
-    void shouldAgreeOnTheFirstThatBothHave() {
+    void shouldAgreeOnTheFirstCommonValue() {
         var ends = talk(List.of(SHA3_256, SHA256, SHA1), List.of(MD5, SHA1, SHA256));
         assertThat(ends.initiator()).isInstanceOf(InitiatorLogin.Complete.class);
         assertThat(((TargetLogin.Complete) ends.target()).result().chapUser())
@@ -59,16 +59,16 @@ class ChapAlgorithmTest {
     }
 
     @Test
-    void shouldSayThatNoAlgorithmIsAccepted() {
+    void shouldReportThatNoAlgorithmIsAccepted() {
         var ends = talk(List.of(MD5, SHA1), List.of(SHA3_256, SHA256));
         assertThat(failure(ends.initiator())).contains("authentication failed", "[0201]",
                 "none of the CHAP algorithms offered: md5, sha-1").doesNotContain("secret");
         assertThat(((TargetLogin.Fail) ends.target()).reason()).contains(
-                "CHAP_A=5,6; these are: sha3-256, sha-256");
+                "CHAP_A=5,6; accepted: sha3-256, sha-256");
     }
 
     @Test
-    void shouldSayWhatATargetDeclines() throws Exception {
+    void shouldReportWhatATargetDeclines() throws Exception {
         var login = new InitiatorLogin(LOGIN.withAlgorithms(List.of(SHA3_256)),
                 LoginFixture.challenges(1));
         login.first();
@@ -79,7 +79,7 @@ class ChapAlgorithmTest {
     }
 
     @Test
-    void shouldTellOfTargetsThatTakeSha256ForSha1() throws Exception {
+    void shouldDetectTargetsThatComputeSha256ForSha1() throws Exception {
         for (int detail : new int[]{0, 1}) {
             var login = new InitiatorLogin(LOGIN.withAlgorithms(List.of(SHA256)),
                     LoginFixture.challenges(1));
@@ -89,7 +89,7 @@ class ChapAlgorithmTest {
             login.receive(LoginFixture.answer(LoginStage.SECURITY, false, 0,
                     "CHAP_A=7,CHAP_I=1,CHAP_C=0x0011"));
             assertThat(failure(login.receive(LoginFixture.refusal(2, detail, ""))))
-                    .contains("check the CHAP user and secret", "take sha-256 for sha-1");
+                    .contains("check the CHAP user and secret", "confuse sha-256 with sha-1");
         }
     }
 

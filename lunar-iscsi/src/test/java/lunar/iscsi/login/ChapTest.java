@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Response vectors were computed by Python's hashlib over one byte 2a, "secret-of-reader" and the bytes 00 to 17. */
+/**
+ * Tests CHAP responses. The vectors were computed by Python's hashlib over one byte 2a, "secret-of-reader" and the
+ * bytes 00 to 17.
+ */
 class ChapTest {
     private static final Secret SECRET = Secret.of("secret-of-reader");
     private static final ChapCredentials USER = new ChapCredentials("reader", SECRET);
@@ -52,7 +55,7 @@ class ChapTest {
     }
 
     @Test
-    void shouldTakeTheInitiatorsFirstAlgorithmThatIsAccepted() throws Exception {
+    void shouldAcceptTheInitiatorsFirstAlgorithmThatIsAccepted() throws Exception {
         var policy = ChapPolicy.of(USER)
                 .withAlgorithms(List.of(ChapAlgorithm.SHA256, ChapAlgorithm.MD5));
         var chap = new TargetChap(policy, source());
@@ -62,14 +65,14 @@ class ChapTest {
     }
 
     @Test
-    void shouldRefuseAlgorithmsThatAreNotAccepted() {
+    void shouldRejectAlgorithmsThatAreNotAccepted() {
         var policy = ChapPolicy.of(USER).withAlgorithms(List.of(ChapAlgorithm.SHA3_256));
         var chap = new TargetChap(policy, source());
         assertAuthenticationFailure(() -> chap.receive(keys("CHAP_A", "5,6,7")), "CHAP_A=5,6,7");
     }
 
     @Test
-    void shouldRefuseUnknownUsersAndWrongSecretsAlike() throws Exception {
+    void shouldRejectUnknownUsersAndWrongSecretsAlike() throws Exception {
         for (String name : List.of("reader", "nobody")) {
             var chap = challenged(ChapPolicy.of(USER));
             assertAuthenticationFailure(
@@ -80,14 +83,15 @@ class ChapTest {
     }
 
     @Test
-    void shouldRefuseItsOwnChallengeSentBack() throws Exception {
+    void shouldRejectItsOwnChallengeSentBack() throws Exception {
         var chap = challenged(ChapPolicy.of(USER).withOwn(TARGET));
         var challenge = KeyValue.binary("CHAP_C", source().bytes(32));
-        assertAuthenticationFailure(() -> chap.receive(mutual(challenge)), "our own challenge");
+        assertAuthenticationFailure(() -> chap.receive(mutual(challenge)),
+                "the target's challenge");
     }
 
     @Test
-    void shouldRefuseMutualAuthenticationWithoutCredentials() throws Exception {
+    void shouldRejectMutualAuthenticationWithoutCredentials() throws Exception {
         var chap = challenged(ChapPolicy.of(USER));
         assertAuthenticationFailure(
                 () -> chap.receive(mutual(KeyValue.binary("CHAP_C", new byte[16]))),
@@ -95,12 +99,12 @@ class ChapTest {
     }
 
     @Test
-    void shouldRefuseOneSecretForBothDirections() throws Exception {
+    void shouldRejectOneSecretForBothDirections() throws Exception {
         var chap = challenged(
                 ChapPolicy.of(USER).withOwn(new ChapCredentials("writer", SECRET)));
         assertAuthenticationFailure(
                 () -> chap.receive(mutual(KeyValue.binary("CHAP_C", new byte[16]))),
-                "same secret");
+                "different secrets");
     }
 
     @Test
@@ -116,7 +120,7 @@ class ChapTest {
     }
 
     @Test
-    void shouldRefuseChallengesThatAreTooLong() throws Exception {
+    void shouldRejectChallengesThatAreTooLong() throws Exception {
         var chap = challenged(ChapPolicy.of(USER).withOwn(TARGET));
         var tooLong = KeyValue.binary("CHAP_C", new byte[1025]);
         assertThatThrownBy(() -> chap.receive(mutual(tooLong)))
@@ -124,7 +128,7 @@ class ChapTest {
     }
 
     @Test
-    void shouldRefuseResponsesWithoutName() throws Exception {
+    void shouldRejectResponsesWithoutName() throws Exception {
         var chap = challenged(ChapPolicy.of(USER));
         assertAuthenticationFailure(() -> chap.receive(keys("CHAP_R", "0x00")),
                 "CHAP_N is missing");
@@ -139,13 +143,13 @@ class ChapTest {
                 KeyValue.binary("CHAP_C", new byte[16])));
         assertThatThrownBy(() -> chap.receive(TextKeys.of(new KeyValue("CHAP_N", "writer"),
                 KeyValue.binary("CHAP_R", new byte[16])))).isInstanceOf(ProtocolException.class)
-                .hasMessageContaining("did not prove itself");
+                .hasMessageContaining("failed to authenticate itself");
         assertThatThrownBy(() -> chap.receive(TextKeys.NONE))
                 .isInstanceOf(ProtocolException.class);
     }
 
     @Test
-    void shouldNotAcceptAnAlgorithmThatWasNotOffered() throws Exception {
+    void shouldRejectAnAlgorithmThatWasNotOffered() throws Exception {
         var chap = new InitiatorChap(USER, Optional.empty(), List.of(ChapAlgorithm.SHA256),
                 source());
         chap.receive(keys("AuthMethod", "CHAP"));

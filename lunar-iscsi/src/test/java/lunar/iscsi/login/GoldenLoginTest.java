@@ -18,7 +18,7 @@ import lunar.iscsi.text.TextKeys;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Both ends of the login against what foreign peers said, in every capture that begins with a login. */
+/** Compares both ends of the login with foreign peers, in every capture that begins with a login. */
 class GoldenLoginTest {
     private static final ChapCredentials READER = new ChapCredentials("reader",
             Secret.of("secret-of-reader"));
@@ -38,9 +38,9 @@ class GoldenLoginTest {
                 .anyMatch(ask -> said(ask).stream()
                         .anyMatch(pair -> pair.toString().startsWith("HeaderDigest=CRC32C")));
         boolean joins = requests(capture).getFirst().tsih() != 0;
-        LoginPolicy policy = who -> {
+        LoginPolicy policy = applicant -> {
             var accept = LoginPolicy.Admission.Accept
-                    .newSession(Offer.DEFAULT, 1, who.tsih() == 0 ? 7 : who.tsih())
+                    .newSession(Offer.DEFAULT, 1, applicant.tsih() == 0 ? 7 : applicant.tsih())
                     .withTargetAlias("lunar");
             if (joins) {
                 accept = accept.joining(OperationalParameters.DEFAULT);

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The initiator's side, rule by rule. */
+/** Tests the initiator's side of the login, rule by rule. */
 class InitiatorLoginTest {
     private static final Settings NORMAL = Settings.normal(INITIATOR, TARGET, ISID, Offer.DEFAULT);
 
@@ -84,7 +84,7 @@ class InitiatorLoginTest {
     }
 
     @Test
-    void shouldFailWhereATargetInsistsOnAuthentication() {
+    void shouldFailIfATargetRequiresAuthentication() {
         var login = login(NORMAL.withAllStages());
         var _ = login.first();
         assertThat(login.receive(answer(LoginStage.SECURITY, true, 0, "AuthMethod=Reject")))
@@ -104,7 +104,7 @@ class InitiatorLoginTest {
     }
 
     @Test
-    void shouldTakeWhatTheTargetAnswers() {
+    void shouldUseTheValuesOfTheTargetsResponse() {
         var result = complete(ANSWERS + ",TargetAlias=shelf");
         var parameters = result.parameters();
         assertThat(parameters.maxSendDataSegmentLength()).isEqualTo(65536);
@@ -150,7 +150,7 @@ class InitiatorLoginTest {
     }
 
     @Test
-    void shouldSendEmptyRequestsWhileTheTargetGoesOn() throws Exception {
+    void shouldSendEmptyRequestsWhileTheTargetContinues() throws Exception {
         var login = login(NORMAL);
         login.first();
         var text = LoginFixture.keys(ANSWERS).write();
@@ -175,7 +175,7 @@ class InitiatorLoginTest {
             "DataDigest=None|DataDigest=None,AuthMethod=None",
             "MaxRecvDataSegmentLength=65536|MaxRecvDataSegmentLength=1",
             "DataDigest=None|DataDigest=None,TaskReporting=RFC3720"})
-    void shouldRefuseAnswersThatBreakTheRules(String right, String wrong) {
+    void shouldRejectAnswersThatBreakTheRules(String right, String wrong) {
         var step = completing(ANSWERS.replace(right, wrong));
         assertFailure(step, "login to " + TARGET + ": ");
     }
@@ -183,12 +183,12 @@ class InitiatorLoginTest {
     @ParameterizedTest
     @ValueSource(strings = {"HeaderDigest=None,", "InitialR2T=No,", "MaxBurstLength=262144,",
             "ErrorRecoveryLevel=0,"})
-    void shouldRefuseToGoOnWithoutAnAnswer(String left) {
+    void shouldRejectToContinueWithoutAnAnswer(String left) {
         assertFailure(completing(ANSWERS.replace(left, "")), "did not answer");
     }
 
     @Test
-    void shouldRefuseATargetWithoutTheDigestItWants() {
+    void shouldRejectATargetWithoutTheDigestItWants() {
         var offer = Offer.DEFAULT.withHeaderDigest(DigestChoice.REQUIRE_CRC32C);
         for (String answer : new String[]{"HeaderDigest=None", "HeaderDigest=Reject",
                 "HeaderDigest=NotUnderstood"}) {
@@ -200,23 +200,23 @@ class InitiatorLoginTest {
     }
 
     @Test
-    void shouldRefuseTransitionsThatItDidNotAskFor() {
+    void shouldRejectTransitionsThatItDidNotRequest() {
         var login = login(NORMAL.withChap(USER));
         login.first();
         assertFailure(login.receive(new LoginAnswer(true, false, LoginStage.SECURITY,
                 LoginStage.FULL_FEATURE, 0, 0, ISID, 9, 0, 0, MemorySegment.NULL)),
-                "was not asked for");
+                "was not requested");
         var early = login(NORMAL.withChap(USER));
         early.first();
         assertFailure(early.receive(answer(LoginStage.SECURITY, true, 0, "AuthMethod=CHAP")),
-                "before its end");
+                "before authentication is complete");
         var stage = login(NORMAL);
         stage.first();
         assertFailure(stage.receive(answer(LoginStage.SECURITY, false, 0, "")), "stage SECURITY");
     }
 
     @Test
-    void shouldTakeASessionWithoutHandleWhereNothingDependsOnIt() {
+    void shouldAcceptASessionWithoutTsihIfUnneeded() {
         var login = login(NORMAL);
         login.first();
         assertThat(login.receive(answer(LoginStage.OPERATIONAL, true, 0, ANSWERS)))
@@ -225,7 +225,7 @@ class InitiatorLoginTest {
     }
 
     @Test
-    void shouldRefuseAnotherHandleThanThatOfTheSessionToJoin() {
+    void shouldRejectAnotherHandleThanThatOfTheSessionToJoin() {
         var leading = login(NORMAL);
         leading.first();
         var made = (InitiatorLogin.Complete) leading
@@ -240,7 +240,7 @@ class InitiatorLoginTest {
     }
 
     @Test
-    void shouldRefuseOtherVersions() {
+    void shouldRejectOtherVersions() {
         var login = login(NORMAL);
         login.first();
         assertFailure(login.receive(new LoginAnswer(true, false, LoginStage.OPERATIONAL,
@@ -257,15 +257,15 @@ class InitiatorLoginTest {
         assertThat(login.receive(refusal(1, 1, "TargetAddress=san.example:3261")))
                 .isInstanceOfSatisfying(InitiatorLogin.Redirected.class,
                         moved -> assertThat(moved.permanent()).isFalse());
-        assertFailure(login.receive(refusal(1, 1, "")), "does not say where");
+        assertFailure(login.receive(refusal(1, 1, "")), "gives no new address");
         assertFailure(login.receive(refusal(1, 1, "TargetAddress=a:b")), "TargetAddress=a:b");
     }
 
     @Test
-    void shouldSayWhyTheTargetRefused() {
+    void shouldReportWhyTheTargetRejected() {
         var login = login(NORMAL);
         login.first();
-        assertFailure(login.receive(refusal(2, 1, "")), "give a user and a secret");
+        assertFailure(login.receive(refusal(2, 1, "")), "specify a user and a secret");
         assertFailure(login(NORMAL.withChap(USER)).receive(refusal(2, 1, "")),
                 "check the CHAP user");
         assertFailure(login.receive(refusal(2, 3, "")), "no such target");
@@ -273,7 +273,7 @@ class InitiatorLoginTest {
     }
 
     @Test
-    void shouldRefuseEndlessLogins() {
+    void shouldRejectEndlessLogins() {
         var login = login(NORMAL);
         login.first();
         InitiatorLogin.Step step;
@@ -284,10 +284,11 @@ class InitiatorLoginTest {
     }
 
     @Test
-    void shouldRefuseSettingsThatCannotWork() {
+    void shouldRejectUnusableSettings() {
         assertThatThrownBy(() -> NORMAL.withMutualChap(USER,
                 new ChapCredentials("writer", Secret.of("secret-of-reader"))))
-                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("one secret");
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("different secrets");
         assertThatThrownBy(() -> Settings.normal("", TARGET, ISID, Offer.DEFAULT))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> Offer.DEFAULT.withBurstLengths(1024, 512))

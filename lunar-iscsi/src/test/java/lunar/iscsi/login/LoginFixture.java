@@ -10,7 +10,7 @@ import lunar.iscsi.pdu.LoginStage;
 import lunar.iscsi.text.KeyValue;
 import lunar.iscsi.text.TextKeys;
 
-/** Requests, answers and policies for tests of the login. */
+/** Requests, responses and policies for tests of the login. */
 final class LoginFixture {
     static final String INITIATOR = "iqn.2026-01.org.lunar:initiator";
     static final String TARGET = "iqn.2026-01.org.lunar:disk";
@@ -91,7 +91,7 @@ final class LoginFixture {
                 .map(pair -> pair.key() + "=" + pair.value()).toList();
     }
 
-    /** What a login between both ends ended with: the last step of each. */
+    /** Result of a login between both ends: the last step of each. */
     record Outcome(InitiatorLogin.Step initiator, TargetLogin.Step target) {}
 
     /** Lets both ends talk until one of them has ended. */

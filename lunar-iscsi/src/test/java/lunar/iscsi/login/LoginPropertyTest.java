@@ -12,7 +12,7 @@ import java.util.Random;
 import lunar.iscsi.pdu.LoginStage;
 import org.junit.jupiter.api.Test;
 
-/** Both ends against each other, and each against noise; {@code -Dlunar.seed=} replays. */
+/** Tests both ends of the login with each other, and each with random input; {@code -Dlunar.seed=} reproduces a run. */
 class LoginPropertyTest {
     private static final long SEED = Long.getLong("lunar.seed", 7143);
 
@@ -84,7 +84,8 @@ class LoginPropertyTest {
                         new ChapCredentials("writer", Secret.of("another-secret"))),
                 LoginFixture.challenges(3)), target(admission, 1));
         assertThat(unproved.initiator()).isInstanceOfSatisfying(InitiatorLogin.Fail.class,
-                fail -> assertThat(fail.failure()).hasMessageContaining("did not prove itself"));
+                fail -> assertThat(fail.failure())
+                        .hasMessageContaining("failed to authenticate itself"));
     }
 
     @Test

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a target answers to each kind of key (RFC 7143 section 6.2 and chapter 13). */
+/** Tests the response of a target to each kind of key (RFC 7143 section 6.2 and chapter 13). */
 class NegotiationTest {
     private static final Offer OFFER = Offer.DEFAULT.withMaxConnections(4)
             .withDefaultTime2WaitSeconds(5).withErrorRecoveryLevel(1)
@@ -70,7 +70,7 @@ class NegotiationTest {
     }
 
     @Test
-    void shouldAnswerInTheOrderOfTheQuestions() throws Exception {
+    void shouldAnswerInRequestOrder() throws Exception {
         var answers = target(SessionType.NORMAL).receive(LoginFixture
                 .keys("ErrorRecoveryLevel=0,X-a=1,FirstBurstLength=262144,MaxBurstLength=65536")
                 .pairs());
@@ -88,7 +88,7 @@ class NegotiationTest {
     }
 
     @Test
-    void shouldRefuseABurstBelowTheFirstBurstThatWasAgreed() throws Exception {
+    void shouldRejectABurstBelowTheFirstBurstThatWasAgreed() throws Exception {
         var negotiation = target(SessionType.NORMAL);
         negotiation.receive(LoginFixture.keys("FirstBurstLength=65536").pairs());
         assertThatThrownBy(
@@ -114,7 +114,7 @@ class NegotiationTest {
     }
 
     @Test
-    void shouldTakeTheRulesOfIserWhereBothEndsSaySo() throws Exception {
+    void shouldUseIserRulesIfNegotiated() throws Exception {
         var iser = OFFER.withIser(new Offer.Iser(131072, 65536, 16, 0, true, false));
         var target = new Negotiation(Key.Sender.TARGET, iser, SessionType.NORMAL,
                 Optional.empty());
@@ -139,7 +139,7 @@ class NegotiationTest {
     @ParameterizedTest
     @CsvSource({"MaxOutstandingUnexpectedPDUs=1", "MaxOutstandingUnexpectedPDUs=4294967296",
             "MaxAHSLength=1", "iSERHelloRequired=1"})
-    void shouldRefuseDeclarationsOfIserThatAreOutOfRange(String pair) {
+    void shouldRejectDeclarationsOfIserThatAreOutOfRange(String pair) {
         var iser = OFFER.withIser(new Offer.Iser(8192, 8192, 0, 0, false, false));
         var target = new Negotiation(Key.Sender.TARGET, iser, SessionType.NORMAL,
                 Optional.empty());

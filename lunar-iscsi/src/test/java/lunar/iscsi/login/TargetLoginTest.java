@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The target's side, rule by rule. */
+/** Tests the target's side of the login, rule by rule. */
 class TargetLoginTest {
 
     @Test
@@ -55,7 +55,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void shouldRefuseANameThatIsTooLongInLowerCase() {
+    void shouldRejectANameThatIsTooLongInLowerCase() {
         var step = target(ACCEPT).receive(last("InitiatorName=" + "\u0130".repeat(111)
                 + ",TargetName=iqn.2026-11.org.lunar:disk,SessionType=Normal"));
         assertFailure(step, LoginStatus.INITIATOR_ERROR, "no iSCSI name");
@@ -83,7 +83,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void shouldJoinTextThatTheContinueBitSpreads() throws Exception {
+    void shouldJoinTextAcrossContinuedPdus() throws Exception {
         var login = target(ACCEPT);
         var text = LoginFixture.keys(names("InitialR2T=No")).write();
         var head = login.receive(new LoginAsk(false, true, LoginStage.OPERATIONAL,
@@ -121,7 +121,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void shouldRefuseTextInTheMiddleOfItsOwn() {
+    void shouldRejectTextInTheMiddleOfItsOwn() {
         var login = new TargetLogin(_ -> ACCEPT, LoginFixture.challenges(1),
                 new LoginLimits(64, 64 << 10, 2000));
         String unknown = IntStream.range(0, 500).mapToObj(i -> "X-org.lunar." + i + "=1")
@@ -172,7 +172,7 @@ class TargetLoginTest {
     // Each status.
 
     @Test
-    void shouldRefuseVersionsAboveZero() {
+    void shouldRejectVersionsAboveZero() {
         var request = new LoginAsk(true, false, LoginStage.OPERATIONAL, LoginStage.FULL_FEATURE, 2,
                 1, ISID, 0, 3, LoginFixture.keys(names()).write());
         assertFailure(target(ACCEPT).receive(request), LoginStatus.UNSUPPORTED_VERSION,
@@ -180,7 +180,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void shouldRefuseLoginsWithoutNames() {
+    void shouldRejectLoginsWithoutNames() {
         assertFailure(target(ACCEPT).receive(last("TargetName=iqn.a:b")),
                 LoginStatus.MISSING_PARAMETER, "InitiatorName");
         assertFailure(target(ACCEPT).receive(last("InitiatorName=iqn.a:b")),
@@ -190,7 +190,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void shouldRefuseUnknownSessionTypes() {
+    void shouldRejectUnknownSessionTypes() {
         assertFailure(target(ACCEPT).receive(last("InitiatorName=iqn.a:b,SessionType=Boot")),
                 LoginStatus.SESSION_TYPE_NOT_SUPPORTED, "SessionType=Boot");
     }
@@ -242,19 +242,19 @@ class TargetLoginTest {
     }
 
     @Test
-    void shouldRefuseAuthenticationThatNobodyNeeds() {
+    void shouldRejectAuthenticationThatNobodyNeeds() {
         assertFailure(target(ACCEPT).receive(security(names("AuthMethod=CHAP"))),
-                LoginStatus.AUTHENTICATION_FAILURE, "the target wants None");
+                LoginStatus.AUTHENTICATION_FAILURE, "the target requires None");
     }
 
     @Test
-    void shouldEndForReasonsOfTheShell() {
+    void shouldEndForReasonsOutsideTheProtocol() {
         var fail = target(ACCEPT).fail(LoginStatus.INVALID_DURING_LOGIN, "SCSI Command");
         assertFailure(fail, LoginStatus.INVALID_DURING_LOGIN, "SCSI Command");
     }
 
     @Test
-    void shouldTakeTheMethodInTheOperationalStageWhereNoneIsAskedFor() throws Exception {
+    void shouldAcceptTheMethodInTheOperationalStageWhereNoneIsRequested() throws Exception {
         var login = target(ACCEPT);
         var step = login.receive(last(names("AuthMethod=CHAP;None", "InitialR2T=No")));
         assertThat(step).isInstanceOf(TargetLogin.Complete.class);
@@ -268,12 +268,12 @@ class TargetLoginTest {
     }
 
     @Test
-    void shouldNotTakeTheMethodInTheOperationalStageForAProof() {
+    void shouldNotTreatAuthMethodInTheOperationalStageAsAuthentication() {
         assertFailure(target(ACCEPT.withChap(ChapPolicy.of(USER)))
                 .receive(last(names("AuthMethod=None"))), LoginStatus.AUTHENTICATION_FAILURE,
                 "skips authentication");
         assertFailure(target(ACCEPT).receive(last(names("AuthMethod=CHAP"))),
-                LoginStatus.AUTHENTICATION_FAILURE, "the target wants None");
+                LoginStatus.AUTHENTICATION_FAILURE, "the target requires None");
     }
 
     // Errors of the initiator.
@@ -284,19 +284,19 @@ class TargetLoginTest {
             "HeaderDigest=Reject", "MaxRecvDataSegmentLength=511",
             "MaxRecvDataSegmentLength=16777216", "MaxRecvDataSegmentLength=many",
             "InitialR2T=Irrelevant", "MaxBurstLength=NotUnderstood"})
-    void shouldRefuseKeysThatBreakTheRules(String pair) {
+    void shouldRejectKeysThatBreakTheRules(String pair) {
         assertFailure(target(ACCEPT).receive(last(names(pair))), LoginStatus.INITIATOR_ERROR,
                 pair.substring(0, pair.indexOf('=')));
     }
 
     @Test
-    void shouldRefuseOperationalKeysInTheSecurityStage() {
+    void shouldRejectOperationalKeysInTheSecurityStage() {
         assertFailure(target(ACCEPT).receive(security(names("MaxBurstLength=512"))),
                 LoginStatus.INITIATOR_ERROR, "in the security stage");
     }
 
     @Test
-    void shouldRefuseRepeatedKeys() {
+    void shouldRejectRepeatedKeys() {
         assertFailure(target(ACCEPT).receive(last(names("InitialR2T=No", "InitialR2T=No"))),
                 LoginStatus.INITIATOR_ERROR, "InitialR2T was sent before");
         var login = target(ACCEPT);
@@ -307,7 +307,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void shouldRefuseNamesAfterTheFirstRequest() {
+    void shouldRejectNamesAfterTheFirstRequest() {
         var login = target(ACCEPT);
         login.receive(ask(LoginStage.OPERATIONAL, LoginStage.OPERATIONAL, false, false,
                 "InitiatorName=iqn.a:b,TargetName=iqn.a:t"));
@@ -317,13 +317,13 @@ class TargetLoginTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "a b", "x\u007f"})
-    void shouldRefuseTextThatIsNoName(String name) {
+    void shouldRejectInvalidNames(String name) {
         assertFailure(target(ACCEPT).receive(last("InitiatorName=" + name)),
                 LoginStatus.INITIATOR_ERROR, "no iSCSI name");
     }
 
     @Test
-    void shouldRefuseChangedIdentifiers() {
+    void shouldRejectChangedIdentifiers() {
         var login = target(ACCEPT);
         login.receive(security(names()));
         var other = new LoginAsk(true, false, LoginStage.OPERATIONAL, LoginStage.FULL_FEATURE, 0, 0,
@@ -332,7 +332,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void shouldRefuseStagesOutOfOrder() {
+    void shouldRejectStagesOutOfOrder() {
         assertFailure(
                 target(ACCEPT).receive(ask(LoginStage.FULL_FEATURE, LoginStage.FULL_FEATURE, false,
                         false, names())),
@@ -351,7 +351,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void shouldRefuseTooManyRequests() {
+    void shouldRejectTooManyRequests() {
         var login = target(ACCEPT);
         TargetLogin.Step step = login.receive(ask(LoginStage.OPERATIONAL, LoginStage.OPERATIONAL,
                 false, false, names()));
@@ -366,7 +366,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void shouldRefuseTooMuchText() {
+    void shouldRejectTooMuchText() {
         var login = target(ACCEPT);
         TargetLogin.Step step;
         do {
@@ -377,7 +377,7 @@ class TargetLoginTest {
     }
 
     @Test
-    void shouldRefuseBrokenText() {
+    void shouldRejectBrokenText() {
         var request = new LoginAsk(true, false, LoginStage.OPERATIONAL, LoginStage.FULL_FEATURE, 0,
                 0, ISID, 0, 3, MemorySegment.ofArray(new byte[]{'A', 0}));
         assertFailure(target(ACCEPT).receive(request), LoginStatus.INITIATOR_ERROR,

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** SendTargets and MaxRecvDataSegmentLength in the full feature phase. */
+/** Tests SendTargets and MaxRecvDataSegmentLength in the full feature phase. */
 class TextNegotiationTest {
     private static final long SEED = Long.getLong("lunar.seed", 7143);
     private static final DiscoveredTarget DISK = new DiscoveredTarget("iqn.a:disk",
@@ -104,7 +104,7 @@ class TextNegotiationTest {
     }
 
     @Test
-    void shouldTellNormalSessionsOfTheirOwnTargetOnly() throws Exception {
+    void shouldReportToNormalSessionsTheirOwnTargetOnly() throws Exception {
         assertThat(ask(SessionType.NORMAL, "SendTargets=All"))
                 .containsExactly("SendTargets=Reject");
         assertThat(ask(SessionType.DISCOVERY, "SendTargets="))
@@ -122,7 +122,7 @@ class TextNegotiationTest {
     }
 
     @Test
-    void shouldTakeANewLengthOfDataSegments() throws Exception {
+    void shouldAcceptANewLengthOfDataSegments() throws Exception {
         var text = target(SessionType.NORMAL, 8192);
         assertThat(text.maxSendDataSegmentLength()).isEmpty();
         text.receive(turn("MaxRecvDataSegmentLength=65536"));
@@ -133,7 +133,7 @@ class TextNegotiationTest {
     }
 
     @Test
-    void shouldRefuseRepeatedKeysAndTextInTheMiddle() throws Exception {
+    void shouldRejectRepeatedKeysAndTextInTheMiddle() throws Exception {
         assertThatThrownBy(() -> target(SessionType.DISCOVERY, 8192)
                 .receive(turn("SendTargets=All,SendTargets=All")))
                 .isInstanceOf(ProtocolException.class).hasMessageContaining("sent before");
@@ -166,13 +166,13 @@ class TextNegotiationTest {
     @ParameterizedTest
     @ValueSource(strings = {"TargetAddress=10.0.0.1:3260;1", "TargetName=a b",
             "TargetName=iqn.a:b,TargetAddress=10.0.0.1:0;1", "SendTargets=Reject"})
-    void shouldRefuseAnswersThatNameNoTargets(String answer) {
+    void shouldRejectAnswersThatNameNoTargets(String answer) {
         assertThatThrownBy(() -> SendTargets.parse(LoginFixture.keys(answer), _ -> {}))
                 .isInstanceOf(ProtocolException.class);
     }
 
     @Test
-    void shouldLeaveOutWhatIsMalformedAndTakeTheRest() throws Exception {
+    void shouldSkipMalformedEntriesAndUseTheRest() throws Exception {
         var skipped = new ArrayList<String>();
         var keys = LoginFixture.keys("TargetName=iqn.a:one,TargetAddress=10.0.0.1:0;1,"
                 + "TargetAddress=10.0.0.1:3260;1,TargetName=iqn.a:none,TargetAddress=:3260,"
@@ -201,7 +201,7 @@ class TextNegotiationTest {
             "[::1", "[::1]3260", "[a]:1", "::1", "a b", "a:1,1,1", "[]:1", "a:+1", "a\u009b2Jb",
             "a\u202eb", "a\u2066b", "a\u200fb", "a\u2028b", "a\u00a0b", "a\ud800b",
             "[fe80::1%\u0085]"})
-    void shouldRefuseWhatIsNoAddress(String text) {
+    void shouldRejectInvalidAddresses(String text) {
         assertThatThrownBy(() -> TargetAddress.parse(text)).isInstanceOf(ProtocolException.class);
     }
 
@@ -236,7 +236,7 @@ class TextNegotiationTest {
     }
 
     @Test
-    void shouldEndASessionOnlyWhereTheServerIsMeant() throws Exception {
+    void shouldEndASessionOnlyAtTheAddressedServer() throws Exception {
         var server = new Ends();
         assertThat(SessionEnd.instance(
                 exchange(target(SessionType.NORMAL, 8192, server), SessionEnd.question())))

@@ -32,7 +32,7 @@ class AhsTest {
     }
 
     @Test
-    void shouldTakeTheLongestCdbAndNoLonger() throws ProtocolException {
+    void shouldAcceptTheLongestCdbAndNoLonger() throws ProtocolException {
         String longest = "00f50100" + "11".repeat(244);
         assertThat(Ahs.decode(bytes(longest))).hasSize(1);
         assertRejected("00f60100" + "11".repeat(245) + "000000", "245 bytes of extended CDB");
@@ -45,7 +45,7 @@ class AhsTest {
         assertRejected("ffff010000000000", "does not fit");
         assertRejected("0006010001020304", "does not fit"); // five bytes of CDB in four
         assertRejected("000201000100", "does not fit"); // no padding
-        assertRejected("0002010001000000" + "0005", "cut short");
+        assertRejected("0002010001000000" + "0005", "truncated AHS");
         assertRejected("00010100", "0 bytes of extended CDB");
         assertRejected("00040200000000", "does not fit");
         assertRejected("0004020000000000", "bidirectional read length of 3 bytes");

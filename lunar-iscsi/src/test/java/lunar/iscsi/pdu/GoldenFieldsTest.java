@@ -10,7 +10,7 @@ import lunar.iscsi.ProtocolException;
 import lunar.scsi.Lun;
 import org.junit.jupiter.api.Test;
 
-/** The fields of one captured PDU of each kind, read off the bytes by hand; both ways. */
+/** Tests the fields of one captured PDU of each kind, decoded by hand; both ways. */
 class GoldenFieldsTest {
     private static final int NO_TAG = 0xffff_ffff;
 
@@ -163,7 +163,7 @@ class GoldenFieldsTest {
     }
 
     @Test
-    void shouldReadTextResponseThatGoesOn() throws ProtocolException {
+    void shouldReadTextResponseThatContinues() throws ProtocolException {
         check("kernel-lio-discovery-long", 3,
                 new TextResponse(false, true, Lun.ZERO, 1, 0, 0x17a2_6fbc, 2, 2));
     }

@@ -17,7 +17,7 @@ import lunar.iscsi.ProtocolException;
 import lunar.iscsi.framing.Crc32c;
 import org.junit.jupiter.api.Test;
 
-/** Every header which foreign peers put on the wire becomes a record, and the record the same header. */
+/** Tests that every captured header of foreign peers decodes to a record that encodes to the same header. */
 class GoldenPduTest {
     /** A NOP-Out without task tag and without the I bit, which the script sent so that the target rejects it. */
     private static final String BAD_ON_PURPOSE = "scripted-lio-reject PDU 4";
@@ -101,7 +101,7 @@ class GoldenPduTest {
     }
 
     @Test
-    void shouldRefuseTheNopOutWhichTheTargetRejected() {
+    void shouldRejectTheNopOutWhichTheTargetRejected() {
         GoldenCapture.Pdu golden = GoldenCapture.pdu("scripted-lio-reject", 4);
         assertThat(golden).hasToString(BAD_ON_PURPOSE);
         assertThatThrownBy(golden::decoded).isInstanceOf(ProtocolException.class)

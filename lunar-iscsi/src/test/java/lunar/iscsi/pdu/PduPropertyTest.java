@@ -9,7 +9,7 @@ import lunar.iscsi.ProtocolException;
 import lunar.scsi.Lun;
 import org.junit.jupiter.api.Test;
 
-/** Records and flyweight agree, and no header makes decoding throw anything but what it declares. */
+/** Tests that records and flyweights agree, and that decoding any header throws only declared exceptions. */
 class PduPropertyTest {
     private static final long SEED = Optional.ofNullable(Long.getLong("lunar.seed"))
             .orElseGet(System::nanoTime);
@@ -48,7 +48,7 @@ class PduPropertyTest {
     }
 
     @Test
-    void shouldReadOnTheFlyweightWhatTheRecordHolds() {
+    void shouldMatchRecordFields() {
         for (int round = 0; round < ROUNDS; round++) {
             ScsiCommand command = (ScsiCommand) initiatorPdu(1);
             Bhs bhs = encoded(command);

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is refused in a header, what is not, and what no capture shows. */
+/** Tests which headers are rejected, and PDUs that no capture contains. */
 class PduRulesTest {
     private static final int NO_TAG = Bhs.NO_TAG;
 
@@ -46,7 +46,7 @@ class PduRulesTest {
     }
 
     @Test
-    void shouldRejectAhsWhereNoneMayBe() {
+    void shouldRejectUnexpectedAhs() {
         assertRejected(bhs(0x00, 0x80).lengths(4, 0), "TotalAHSLength must be 0");
         assertRejected(bhs(0x25, 0x80).lengths(4, 0), "TotalAHSLength must be 0");
         assertThatThrownBy(
@@ -94,7 +94,7 @@ class PduRulesTest {
     }
 
     @Test
-    void shouldKnowTheFunctionsOfRfc7144() throws ProtocolException {
+    void shouldSupportTheFunctionsOfRfc7144() throws ProtocolException {
         assertThat(TaskManagementRequest.decode(bhs(0x02, 0x8b)).knownFunction())
                 .contains(TaskManagementFunction.I_T_NEXUS_RESET);
     }
@@ -103,9 +103,9 @@ class PduRulesTest {
     @CsvSource(delimiter = '|', value = {"c7 | T and C exclude", "88 | CSG has the reserved code 2",
             "8c | CSG must be a stage", "0c | CSG must be a stage",
             "86 | NSG has the reserved code 2",
-            "84 | no login goes from OPERATIONAL to SECURITY",
-            "85 | no login goes from OPERATIONAL to OPERATIONAL",
-            "80 | no login goes from SECURITY to SECURITY"})
+            "84 | invalid login transition from OPERATIONAL to SECURITY",
+            "85 | invalid login transition from OPERATIONAL to OPERATIONAL",
+            "80 | invalid login transition from SECURITY to SECURITY"})
     void shouldRejectLoginsWhoseStagesDoNotGoTogether(String flags, String message) {
         int byte1 = Integer.parseInt(flags, 16);
         assertRejected(bhs(0x43, byte1), message);
@@ -126,13 +126,13 @@ class PduRulesTest {
     }
 
     @Test
-    void shouldReadARefusalWhateverItsStages() throws ProtocolException {
+    void shouldDecodeARejectionOfAnyStage() throws ProtocolException {
         LoginResponse response = LoginResponse.decode(bhs(0x23, 0x8c).int16(36, 0x0203));
         assertThat(response.knownStatus()).contains(LoginStatus.NOT_FOUND);
     }
 
     @Test
-    void shouldRejectTextsWhichAreFinalAndGoOn() {
+    void shouldRejectTextsWhichAreFinalAndContinue() {
         assertRejected(bhs(0x04, 0xc0), "F and C");
         assertRejected(bhs(0x24, 0xc0), "F and C");
         assertRejected(bhs(0x24, 0x00).int32(Pdu.TTT, NO_TAG), "Target Transfer Tag");
@@ -206,7 +206,7 @@ class PduRulesTest {
 
     @Test
     void shouldRejectDataInWhoseFlagsDoNotGoTogether() {
-        assertRejected(bhs(0x25, 0x01), "S of a Data-In goes with F");
+        assertRejected(bhs(0x25, 0x01), "S of a Data-In requires F");
         assertRejected(bhs(0x25, 0xc0).int32(Pdu.TTT, NO_TAG), "A of a Data-In");
     }
 
@@ -229,7 +229,7 @@ class PduRulesTest {
 
     @Test
     void shouldRejectNopInWhichAnswersAndAsks() {
-        assertRejected(bhs(0x20, 0x80).int32(Pdu.ITT, 1).int32(Pdu.TTT, 2), "answers or asks");
+        assertRejected(bhs(0x20, 0x80).int32(Pdu.ITT, 1).int32(Pdu.TTT, 2), "cannot be both");
     }
 
     @Test
@@ -258,7 +258,7 @@ class PduRulesTest {
     }
 
     @Test
-    void shouldTakeAnIsidApart() {
+    void shouldDecodeIsidFields() {
         assertThat(Isid.random(0x12_3456, 0x789a)).isEqualTo(new Isid(0x8012_3456_789aL));
         assertThat(Isid.random(0x12_3456, 0x789a).namingAuthority()).isEqualTo(0x12_3456);
         assertThat(Isid.random(0x12_3456, 0x789a).qualifier()).isEqualTo(0x789a);

@@ -68,7 +68,7 @@ class CommandWindowTest {
     }
 
     @Test
-    void shouldNeverTakeBackWhatItAdvertised() {
+    void shouldNeverShrinkTheAdvertisedWindow() {
         var window = new CommandWindow(0, 8);
         window.limit(2);
 
@@ -86,7 +86,7 @@ class CommandWindowTest {
     }
 
     @Test
-    void shouldTakeAForgottenCommandAgain() {
+    void shouldAcceptADroppedCommandAgain() {
         var window = new CommandWindow(0, 8);
         window.accept(2, false);
         window.forget(2);
@@ -108,7 +108,7 @@ class CommandWindowTest {
     }
 
     @Test
-    void shouldDeliverEachCommandOnceInOrderHoweverConnectionsMixThem() {
+    void shouldDeliverCommandsOnceAndInOrderAcrossConnections() {
         var random = new Random(SEED);
         for (int run = 0; run < 200; run++) {
             // Both places where a comparison of plain ints goes wrong, unsigned and signed.

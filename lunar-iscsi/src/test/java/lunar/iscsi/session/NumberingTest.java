@@ -46,7 +46,7 @@ class NumberingTest {
     }
 
     @Test
-    void shouldTakeAClosedWindow() {
+    void shouldAcceptAClosedWindow() {
         var numbering = new CommandNumbering(10);
         numbering.update(10, 10);
         numbering.next();
@@ -57,7 +57,7 @@ class NumberingTest {
     }
 
     @Test
-    void shouldIgnoreStaleValuesEachForItself() {
+    void shouldIgnoreStaleValuesIndependently() {
         var numbering = new CommandNumbering(10);
         numbering.update(10, 20);
         numbering.next();
@@ -112,7 +112,7 @@ class NumberingTest {
     }
 
     @Test
-    void shouldTellOrderDuplicateAndGapOfStatSn() {
+    void shouldReportOrderDuplicateAndGapOfStatSn() {
         var receiver = new StatusReceiver(0xffff_fffe);
 
         assertThat(receiver.accept(0xffff_ffff)).isEqualTo(SequenceVerdict.IN_ORDER);
@@ -126,7 +126,7 @@ class NumberingTest {
 
     /** A target that never sends what is missing must not fill the memory with what comes after it. */
     @Test
-    void shouldKeepSoManyStatusesInMindThatCameEarly() throws Exception {
+    void shouldLimitEarlyStatuses() throws Exception {
         var receiver = new StatusReceiver(0);
         for (int i = 0; i < StatusReceiver.MAX_EARLY; i++) {
             assertThat(receiver.note(2 + i)).isEqualTo(i == 0 ? 1 : 0);

@@ -13,7 +13,7 @@ class PeerTextTest {
     }
 
     @Test
-    void shouldEscapeWhatATerminalOrLogReaderActsOn() {
+    void shouldEscapeControlSequences() {
         assertThat(PeerText.printable("a\r\n\u001b[31mb\u007f")).isEqualTo(
                 "a\\x0d\\x0a\\x1b[31mb\\x7f");
         assertThat(PeerText.printable("\u0085\u009b2J")).isEqualTo("\\x85\\x9b2J");
@@ -23,7 +23,7 @@ class PeerTextTest {
     }
 
     @Test
-    void shouldTellEscapesFromBackslashesOfThePeer() {
+    void shouldDistinguishEscapesFromBackslashesOfThePeer() {
         assertThat(PeerText.printable("\\x0a")).isEqualTo("\\\\x0a");
     }
 

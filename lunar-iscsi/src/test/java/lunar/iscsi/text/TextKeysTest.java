@@ -37,7 +37,7 @@ class TextKeysTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"A=1", "A\0", "=1\0", "A B=1\0", "A=1\0B=2", "\u00e4=1\0"})
-    void shouldRejectWhatIsNoKeyValue(String text) {
+    void shouldRejectInvalidKeyValues(String text) {
         assertThatThrownBy(() -> TextKeys.parse(text(text), 9))
                 .isInstanceOf(ProtocolException.class);
     }
@@ -50,14 +50,14 @@ class TextKeysTest {
     }
 
     @Test
-    void shouldAcceptKeysOf63CharactersAndNoMore() throws Exception {
+    void shouldAcceptKeysOfUpTo63Characters() throws Exception {
         assertThat(TextKeys.parse(text("K".repeat(63) + "=1\0"), 1).pairs()).hasSize(1);
         assertThatThrownBy(() -> TextKeys.parse(text("K".repeat(64) + "=1\0"), 1))
                 .isInstanceOf(ProtocolException.class);
     }
 
     @Test
-    void shouldAcceptValuesOf255BytesAndNoMore() throws Exception {
+    void shouldAcceptValuesOfUpTo255Bytes() throws Exception {
         assertThat(TextKeys.parse(text("A=" + "v".repeat(255) + "\0"), 1).pairs()).hasSize(1);
         assertThatThrownBy(() -> TextKeys.parse(text("A=" + "v".repeat(256) + "\0"), 1))
                 .isInstanceOf(ProtocolException.class).hasMessageContaining("256 bytes");
@@ -67,7 +67,7 @@ class TextKeysTest {
     }
 
     @Test
-    void shouldAcceptChallengesOf1024BytesAndNoMore() throws Exception {
+    void shouldAcceptChallengesOfUpTo1024Bytes() throws Exception {
         byte[] longest = new byte[1024];
         longest[0] = 1;
         var text = TextKeys.of(KeyValue.binary("CHAP_C", longest)).write();
@@ -92,7 +92,7 @@ class TextKeysTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "-1", "+1", "01", "0x", "0xg", "1 ", "ten", "9223372036854775808",
             "\u0661", "0x10000000000000000"})
-    void shouldRejectWhatIsNoNumber(String text) {
+    void shouldRejectInvalidNumbers(String text) {
         assertThatThrownBy(() -> new KeyValue("A", text).number())
                 .isInstanceOf(ProtocolException.class);
     }
@@ -108,7 +108,7 @@ class TextKeysTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "0x", "0b", "12", "0xzz", "0b!!", "xx12", "0b=", "0b===="})
-    void shouldRejectWhatIsNotBinary(String text) {
+    void shouldRejectInvalidBinaryValues(String text) {
         assertThatThrownBy(() -> new KeyValue("A", text).bytes())
                 .isInstanceOf(ProtocolException.class);
     }

@@ -15,7 +15,7 @@ import lunar.iscsi.pdu.Residual;
 import lunar.iscsi.session.SequenceVerdict;
 import org.junit.jupiter.api.Test;
 
-/** The two ends against each other, and against a hostile peer, with random parameters. */
+/** Tests both ends of a transfer with each other, and with a hostile peer, with random parameters. */
 class DataTransferPropertyTest {
     private static final long SEED = Long.getLong("lunar.seed", 7_143L);
     private static final int RUNS = 2_000;
@@ -27,7 +27,7 @@ class DataTransferPropertyTest {
     private final Random random = new Random(SEED);
 
     @Test
-    void shouldBringEveryByteOfAWriteExactlyOnce() throws ProtocolException {
+    void shouldTransferEveryByteOfAWriteExactlyOnce() throws ProtocolException {
         for (int run = 0; run < RUNS; run++) {
             String where = "run " + run + " of seed " + SEED;
             var rules = rules();
@@ -82,7 +82,7 @@ class DataTransferPropertyTest {
     }
 
     @Test
-    void shouldTakeShuffledPdusIffDataPduInOrderIsNo() throws ProtocolException {
+    void shouldAcceptShuffledPdusIffDataPduInOrderIsNo() throws ProtocolException {
         for (int run = 0; run < RUNS; run++) {
             String where = "run " + run + " of seed " + SEED;
             boolean pduInOrder = random.nextBoolean();
@@ -120,7 +120,7 @@ class DataTransferPropertyTest {
     }
 
     @Test
-    void shouldTakeShuffledSequencesIffDataSequenceInOrderIsNo() {
+    void shouldAcceptShuffledSequencesIffDataSequenceInOrderIsNo() {
         for (int run = 0; run < RUNS; run++) {
             String where = "run " + run + " of seed " + SEED;
             boolean sequenceInOrder = random.nextBoolean();
@@ -149,7 +149,7 @@ class DataTransferPropertyTest {
     }
 
     @Test
-    void shouldTakeHostileDataOutWithinBoundsOrNotAtAll() {
+    void shouldAcceptHostileDataOutWithinBoundsOrNotAtAll() {
         Map<DataOutResult, Integer> met = new HashMap<>();
         for (int run = 0; run < 20 * RUNS; run++) {
             String where = "run " + run + " of seed " + SEED;
@@ -229,7 +229,7 @@ class DataTransferPropertyTest {
     }
 
     @Test
-    void shouldTakeShuffledDataInIffNothingIsInOrder() {
+    void shouldAcceptShuffledDataInIffNothingIsInOrder() {
         for (int run = 0; run < RUNS; run++) {
             String where = "run " + run + " of seed " + SEED;
             boolean inOrder = random.nextBoolean();
@@ -262,7 +262,7 @@ class DataTransferPropertyTest {
     }
 
     @Test
-    void shouldTakeHostileDataInWithinBoundsOrNotAtAll() {
+    void shouldAcceptHostileDataInWithinBoundsOrNotAtAll() {
         int takenCount = 0;
         int refusedCount = 0;
         for (int run = 0; run < 20 * RUNS; run++) {

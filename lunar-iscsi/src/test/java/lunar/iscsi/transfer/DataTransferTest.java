@@ -10,7 +10,7 @@ import lunar.iscsi.pdu.Residual;
 import lunar.iscsi.session.SequenceVerdict;
 import org.junit.jupiter.api.Test;
 
-/** The plans of both ends and the initiator's checks, by example. */
+/** Tests the plans of both ends and the initiator's checks by example. */
 class DataTransferTest {
     private static final BurstRules OPEN = new BurstRules(1024, 2048, 2, false, true, true, true);
     private static final BurstRules SOLICITED = new BurstRules(1024, 2048, 2, true, false, true,
@@ -45,7 +45,7 @@ class DataTransferTest {
     }
 
     @Test
-    void shouldSendNothingUnaskedIfNegotiatedSo() {
+    void shouldSendNoUnsolicitedDataIfNegotiated() {
         var plan = new DataOutPlan(SOLICITED, 8192);
         plan.begin(4096);
 
@@ -64,9 +64,9 @@ class DataTransferTest {
         assertThat(walk(plan)).containsExactly("2048+1000 sn 0 F");
     }
 
-    /** The target goes on behind the numbers that it had used, which the initiator may not have seen. */
+    /** The target continues behind the numbers that it had used, which the initiator may not have seen. */
     @Test
-    void shouldTakeTheFirstR2tOfANewConnectionBehindThoseThatWereLostWithTheOld()
+    void shouldAcceptTheFirstR2tOfANewConnectionBehindThoseThatWereLostWithTheOld()
             throws ProtocolException {
         var plan = new DataOutPlan(SOLICITED, 1500);
         plan.begin(4096);
@@ -85,7 +85,7 @@ class DataTransferTest {
     }
 
     @Test
-    void shouldRejectR2tsThatAskForTooMuchOrOutOfOrder() {
+    void shouldRejectR2tsThatRequestTooMuchOrOutOfOrder() {
         int[][] bad = {{1, 0, 2048}, {-1, 0, 2048}, {0, 0, 2049}, {0, 0, 0},
                 {0, 0, -1}, {0, 4096, 1}, {0, 3000, 1097}, {0, -1, 1},
                 {0, Integer.MAX_VALUE, 2048}};
@@ -124,7 +124,7 @@ class DataTransferTest {
     }
 
     @Test
-    void shouldTellMissingAndRepeatedDataIn() throws ProtocolException {
+    void shouldReportMissingAndRepeatedDataIn() throws ProtocolException {
         var receiver = new DataInReceiver(OPEN);
         receiver.begin(2048);
 
@@ -151,7 +151,7 @@ class DataTransferTest {
     }
 
     @Test
-    void shouldLetPassASequenceLongerThanMaxBurstWithinTheCommand() throws ProtocolException {
+    void shouldAcceptASequenceLongerThanMaxBurstWithinTheCommand() throws ProtocolException {
         var receiver = new DataInReceiver(OPEN);
         receiver.begin(8192);
 
@@ -160,7 +160,7 @@ class DataTransferTest {
     }
 
     @Test
-    void shouldHoldDataInToTheOrderNegotiated() throws ProtocolException {
+    void shouldEnforceTheNegotiatedOrderOfDataIn() throws ProtocolException {
         assertThat(accepts(OPEN, 0, 512, false, 1024, 512)).isFalse();
         assertThat(accepts(ANY_ORDER, 1024, 512, false, 0, 512)).isTrue();
         assertThat(accepts(ANY_ORDER, 1024, 512, false, 1024, 1)).isFalse(); // twice
@@ -171,7 +171,7 @@ class DataTransferTest {
     }
 
     @Test
-    void shouldHoldTheResponseToWhatCame() throws ProtocolException {
+    void shouldCheckTheResponseAgainstReceivedData() throws ProtocolException {
         var receiver = new DataInReceiver(OPEN);
         receiver.begin(2048);
         receiver.accept(0, 0, 512, true);

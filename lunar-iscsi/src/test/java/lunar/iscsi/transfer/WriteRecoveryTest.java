@@ -8,7 +8,7 @@ import java.util.Random;
 import lunar.iscsi.pdu.Bhs;
 import org.junit.jupiter.api.Test;
 
-/** Data that are lost on their way and asked for again (RFC 7143 sections 7.8 and 7.9). */
+/** Tests data that are lost in transit and requested again (RFC 7143 sections 7.8 and 7.9). */
 class WriteRecoveryTest {
     private static final long SEED = Long.getLong("lunar.seed", 20261121);
     private static final BurstRules RULES = new BurstRules(1024, 2048, 2, false, true, true, true);
@@ -24,7 +24,7 @@ class WriteRecoveryTest {
     }
 
     @Test
-    void shouldAskAgainFromTheMissingPduOnOnceTheSequenceHasEnded() {
+    void shouldRequestFromTheMissingPduAfterTheSequenceHasEnded() {
         transfer.begin(4096, 4096, 0, true);
         requireR2t(1, 0, 0, 2048);
         requireR2t(2, 1, 2048, 2048);
@@ -39,7 +39,7 @@ class WriteRecoveryTest {
     }
 
     @Test
-    void shouldAskForWhatAWrongDigestHasSpoilt() {
+    void shouldRequestDataWithWrongDigestAgain() {
         transfer.begin(2048, 2048, 0, true);
         requireR2t(1, 0, 0, 2048);
         transfer.dataOut(1, 0, 0, 1024, false);
@@ -49,7 +49,7 @@ class WriteRecoveryTest {
     }
 
     @Test
-    void shouldAskForUnsolicitedDataThatWereLost() {
+    void shouldRequestLostUnsolicitedDataAgain() {
         transfer.begin(1024, 1024, 0, false);
         transfer.dataOut(Bhs.NO_TAG, 0, 0, 256, false);
         assertThat(transfer.dataOut(Bhs.NO_TAG, 2, 512, 512, true))
@@ -59,7 +59,7 @@ class WriteRecoveryTest {
     }
 
     @Test
-    void shouldAskAgainForAllThatIsOutWhenTheConnectionHasGone() {
+    void shouldRequestAllOutstandingDataAgainAfterConnectionLoss() {
         transfer.begin(4096, 4096, 0, true);
         requireR2t(1, 0, 0, 2048);
         requireR2t(2, 1, 2048, 2048);
@@ -87,7 +87,7 @@ class WriteRecoveryTest {
     }
 
     @Test
-    void shouldGetEveryByteThroughALossyWay() {
+    void shouldTransferEveryByteOverALossyNetwork() {
         var random = new Random(SEED);
         for (int run = 0; run < 2000; run++) {
             assertThat(received(random, 1 + random.nextInt(20_000)))

@@ -7,7 +7,7 @@ import lunar.iscsi.pdu.Bhs;
 import lunar.iscsi.pdu.Residual;
 import org.junit.jupiter.api.Test;
 
-/** One rule each, on a write of 4096 bytes with bursts of 1024 first and 2048 later. */
+/** Tests one rule each, on a write of 4096 bytes with a first burst of 1024 bytes and later bursts of 2048. */
 class WriteTransferTest {
     private static final int NONE = Bhs.NO_TAG;
     private static final BurstRules OPEN = new BurstRules(1024, 2048, 2, false, true, true, true);
@@ -21,7 +21,7 @@ class WriteTransferTest {
     private final WriteTransfer anyOrder = new WriteTransfer(ANY_ORDER);
 
     @Test
-    void shouldBeCompleteAtOnceIfAllCameWithTheCommand() {
+    void shouldBeCompleteAtOnceIfAllDataIsImmediate() {
         assertThat(open.begin(512, 512, 512, true)).isEqualTo(DataOutResult.COMPLETE);
         assertThat(open.wantsR2t()).isFalse();
         assertThat(open.isComplete()).isTrue();
@@ -29,7 +29,7 @@ class WriteTransferTest {
     }
 
     @Test
-    void shouldAskForTheRestInBurstsAsFarAsMaxOutstandingR2tAllows() {
+    void shouldRequestTheRestInBurstsUpToMaxOutstandingR2t() {
         assertThat(open.begin(4096, 4096, 512, true)).isEqualTo(DataOutResult.SEQUENCE_DONE);
 
         plan(open, 1, 0, 512, 2048);
@@ -53,20 +53,20 @@ class WriteTransferTest {
     }
 
     @Test
-    void shouldAskForWhatAShortFirstBurstLeftOut() {
+    void shouldRequestDataMissingFromShortFirstBurst() {
         open.begin(4096, 4096, 0, false);
         assertThat(open.dataOut(NONE, 0, 0, 512, true)).isEqualTo(DataOutResult.SEQUENCE_DONE);
         plan(open, 9, 0, 512, 2048);
     }
 
     @Test
-    void shouldTakeAnEmptyDataOutThatOnlyEndsTheUnsolicitedData() {
+    void shouldAcceptAnEmptyFinalUnsolicitedDataOut() {
         open.begin(512, 512, 512, false);
         assertThat(open.dataOut(NONE, 0, 512, 0, true)).isEqualTo(DataOutResult.COMPLETE);
     }
 
     @Test
-    void shouldAskOnlyForWhatTheCdbWantsAndReportUnderflow() {
+    void shouldRequestOnlyTheLengthOfTheCdbAndReportUnderflow() {
         open.begin(4096, 700, 0, true);
         plan(open, 1, 0, 0, 700);
         assertThat(open.dataOut(1, 0, 0, 700, true)).isEqualTo(DataOutResult.COMPLETE);
@@ -182,7 +182,7 @@ class WriteTransferTest {
     }
 
     @Test
-    void shouldTakeAnyOrderIfNegotiated() {
+    void shouldAcceptAnyOrderIfNegotiated() {
         anyOrder.begin(4096, 4096, 0, true);
         plan(anyOrder, 1, 0, 0, 2048);
         plan(anyOrder, 2, 1, 2048, 2048);
@@ -212,7 +212,7 @@ class WriteTransferTest {
     }
 
     @Test
-    void shouldRejectMorePiecesThanItFollows() {
+    void shouldRejectTooManyPieces() {
         anyOrder.begin(4096, 4096, 0, true);
         plan(anyOrder, 1, 0, 0, 2048);
         for (int i = 0; i < Coverage.MAX_RANGES; i++) {

@@ -3,8 +3,8 @@ package lunar.it.faults;
 import java.util.Arrays;
 
 /**
- * What was written to each block of a device, acknowledged and flushed, and so what a read may return: the last
- * acknowledged write, or a later one that is in flight or whose end is unknown. An older one is a lost write.
+ * History of acknowledged and flushed writes to each block of a device, which determines what a read may return: the
+ * last acknowledged write, or a later one that is in flight or whose outcome is unknown. An older one is a lost write.
  *
  * <p>A block has one write in flight at a time; its writes are numbered from 1, and 0 stands for what was there before.
  * Where a device has a volatile cache that is dropped ({@link #cacheDrops}), reads may return anything from the last
@@ -47,7 +47,7 @@ final class BlockHistory {
     }
 
     /**
-     * A write was acknowledged. It is not counted on where a cache drop began since it was sent: the acknowledgement may
+     * A write was acknowledged. It does not count where a cache drop began since it was sent: the acknowledgement may
      * be older than the drop.
      *
      * @param fua whether it is durable by that
@@ -91,7 +91,7 @@ final class BlockHistory {
         }
     }
 
-    /** What a flush that is sent now vouches for. */
+    /** Returns the writes that a flush sent now makes stable. */
     synchronized long[] flushBegins() {
         return acknowledged.clone();
     }
@@ -104,7 +104,7 @@ final class BlockHistory {
         }
     }
 
-    /** A flush has reported that acknowledged writes may be lost: each block may have any write since it was durable. */
+    /** A flush reported that acknowledged writes may be lost: blocks may have any write since the last durable one. */
     synchronized void lossReported() {
         for (int block = 0; block < floor.length; block++) {
             floor[block] = durable[block];

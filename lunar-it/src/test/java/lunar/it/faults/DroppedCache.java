@@ -5,8 +5,8 @@ import lunar.block.Devices;
 import lunar.testkit.FreePorts;
 
 /**
- * A member of a served volume that loses power and its write cache, and is back within the time that requests wait for
- * it. The volume has the data elsewhere: a flush that succeeds has them all, and no read is stale after it.
+ * Drops the write cache of a served volume's member, which loses power and returns within the time that requests wait
+ * for it. The other members have the data: after a flush that succeeds all of them are durable, and no read is stale.
  */
 final class DroppedCache implements Scenario {
     private static final int BLOCKS = 256;

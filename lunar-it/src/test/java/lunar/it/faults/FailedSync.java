@@ -9,8 +9,9 @@ import lunar.block.Devices;
 import lunar.block.StorageException;
 
 /**
- * The writeback of a file fails, which Linux reports once. Served as a LUN, every host is told, also after a kill,
- * until an operator accepts the loss. As a member of a mirror, the file is given up, and no host is told anything.
+ * Makes the writeback of a file fail, which Linux reports once. If the file is a LUN, the loss is reported to every
+ * host, also after a kill, until an operator accepts it. If it is a member of a mirror, the member is failed, and no
+ * host notices.
  */
 final class FailedSync implements Scenario {
     private static final int BLOCKS = 128;

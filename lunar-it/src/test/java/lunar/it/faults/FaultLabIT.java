@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each scenario of the fault lab with a few faults; {@code make faults} plays more. */
+/** Runs each scenario of the fault lab with a few faults; {@code make faults} runs more. */
 @Timeout(300)
 class FaultLabIT {
     private static final int TIMES = 3;

@@ -14,9 +14,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A network between an initiator and a target on the loopback interface that can freeze, delay and cut. While it is
- * frozen nothing passes and nobody is told; what was sent meanwhile arrives when it thaws, also where the sender has
- * closed or reset its connection since then, as bytes in a switch's queue do.
+ * Proxy between an initiator and a target on the loopback interface that can freeze, delay and cut. While frozen it
+ * forwards nothing and reports nothing; what was sent meanwhile arrives when it thaws, also where the sender has closed
+ * or reset its connection since then, like bytes in a switch's queue.
  */
 final class FaultProxy implements AutoCloseable {
     private static final int PIECE_BYTES = 64 << 10;
@@ -138,7 +138,7 @@ final class FaultProxy implements AutoCloseable {
         }
     }
 
-    /** What passes from one socket to the other, in a queue that is held while the network is frozen. */
+    /** Forwards bytes from one socket to the other, through a queue that is held while the network is frozen. */
     private final class Direction {
         private final Link link;
         private final Socket from;

@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Plays scenarios of loss and says what was lost: nothing, or which block, with the seed that plays it again. Exit
- * status 0 only if nothing was.
+ * Runs scenarios that could lose acknowledged writes, and reports lost blocks with the seed that reproduces the run.
+ * The exit status is 0 only if nothing was lost.
  *
  * <p>Arguments are names of scenarios, all of them by default. Properties: {@code lunar.faults.times} (faults for each
  * scenario, 10), {@code lunar.seed} (random), {@code lunar.faults.folder} (for disks and logs, kept after a failure),
- * {@code lunar.faults.command} (the launcher; by default a JVM with the class path of this one),
- * {@code lunar.faults.verbose}.
+ * {@code lunar.faults.command} (the launcher; by default a JVM with the class path of this one), {@code
+ * lunar.faults.verbose}.
  */
 public final class Faults {
     /** All scenarios there are. */

@@ -15,8 +15,8 @@ import lunar.scsi.Lun;
 import lunar.testkit.FreePorts;
 
 /**
- * Two paths to a served file, of which one or the other is frozen, cut or slowed down under load. What the frozen path
- * held arrives when it thaws, and must not undo what was written by the other since then.
+ * Freezes, cuts or slows down one or the other of two paths to a served file, under load. What the frozen path held
+ * arrives when it thaws, and must not overwrite what the other path has written since then.
  */
 final class FrozenPath implements Scenario {
     private static final String IQN = "iqn.2026-11.org.lunar:frozen";

@@ -8,8 +8,8 @@ import lunar.block.Devices;
 import lunar.testkit.FreePorts;
 
 /**
- * A thinly provisioned file or member of a volume whose file system fills up under load, and has space again. Writes
- * fail meanwhile; none that was acknowledged is lost, no member is given up, and writes go on afterwards.
+ * Fills up the file system of a thinly provisioned file or member of a volume under load, and frees space again. Writes
+ * fail meanwhile; no acknowledged write is lost, no member is failed, and writes succeed afterwards.
  */
 final class FullDisk implements Scenario {
     private static final int BLOCKS = 48 << 10;

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Words that start a server of a volume or another device, and the URI of its LUN.
+ * Arguments that start a server of a volume or another device, and the URI of its LUN.
  *
- * @param config file that names the volume; empty where there is none
+ * @param config file that names the volume; empty if the URI alone does
  */
 record Gateway(Lab lab, String volume, String config, int port) {
     private static final String IQN = "iqn.2026-11.org.lunar:gateway";
@@ -43,9 +43,9 @@ record Gateway(Lab lab, String volume, String config, int port) {
     /** A scrub of the volume, which must find nothing; the volume runs or not. */
     String scrub() throws IOException, InterruptedException {
         String said = lab.run("raid", "scrub", volume, "--config", config);
-        if (!said.contains("nothing wrong")) {
+        if (!said.contains("no differences")) {
             throw new AssertionError("the scrub says: " + said);
         }
-        return "scrub: nothing wrong";
+        return "scrub: no differences";
     }
 }

@@ -13,8 +13,8 @@ import lunar.block.Devices;
 import lunar.testkit.FreePorts;
 
 /**
- * The gateway of a volume whose clock of the day jumps, forth and back, by seconds or days, while its members' targets
- * are killed and started again. Nothing is late or early because of it, and the volume stays this gateway's.
+ * Sets the wall clock of a volume's gateway forth and back, by seconds or days, while its members' targets are killed
+ * and restarted. No timeout may fire late or early because of it, and the gateway keeps the volume.
  */
 final class JumpingClock implements Scenario {
     private static final int BLOCKS = 128;

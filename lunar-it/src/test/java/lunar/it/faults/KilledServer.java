@@ -4,8 +4,8 @@ import lunar.block.BlockDevice;
 import lunar.block.Devices;
 
 /**
- * A server that is killed with SIGKILL under load, and started again. What it acknowledged is in the page cache or
- * further, so nothing of it may be missing, flushed or not.
+ * Kills a server with SIGKILL under load, and restarts it. What it acknowledged is in the page cache or on disk, so
+ * none of it may be missing, flushed or not.
  */
 final class KilledServer implements Scenario {
     private static final int BLOCKS = 256;

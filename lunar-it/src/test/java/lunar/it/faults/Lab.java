@@ -14,8 +14,8 @@ import java.util.Random;
 import java.util.stream.Stream;
 
 /**
- * A folder, a seed, and the processes and proxies of a scenario, which end with it. Everything listens on the loopback
- * interface, on ports that were free.
+ * Folder, seed, processes and proxies of a scenario; {@code close} ends them. Everything listens on free ports of the
+ * loopback interface.
  */
 final class Lab implements AutoCloseable {
     private final Path folder;

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** A {@code lunar} command as a process of its own, that can be killed, stopped and continued. */
+/** A {@code lunar} command in a process of its own, which can be killed, stopped and continued. */
 final class LunarProcess implements AutoCloseable {
     private static final long END_SECONDS = 60;
 

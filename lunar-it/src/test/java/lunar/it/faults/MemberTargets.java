@@ -63,7 +63,7 @@ final class MemberTargets {
 
     void restart(int member) throws IOException { processes.set(member, serve(member)); }
 
-    /** Makes a volume of them. */
+    /** Creates a volume of them. */
     void create(String volume) throws IOException, InterruptedException {
         var words = new ArrayList<>(List.of("raid", "create", volume, "--assume-clean", "--config",
                 config()));

@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Objects;
 
-/** Libraries to preload, compiled from C sources among the test resources. */
+/** Libraries to preload, compiled from C sources in the test resources. */
 final class Preload {
     private Preload() {}
 
-    /** Why there can be none; empty where there can. */
+    /** Why there can be none; empty if there can. */
     static String missing() {
         boolean there = Arrays.stream(System.getenv("PATH").split(":"))
                 .anyMatch(each -> Files.isExecutable(Path.of(each, "cc")));

@@ -1,11 +1,11 @@
 package lunar.it.faults;
 
-/** A way in which acknowledged writes could be lost, played with real processes. */
+/** A fault that could lose acknowledged writes, run with real processes. */
 interface Scenario {
-    /** One word for the command line. */
+    /** Returns its name on the command line, one word. */
     String name();
 
-    /** What happens in it, in a line. */
+    /** Returns a description of one line. */
     String about();
 
     /**
@@ -17,6 +17,6 @@ interface Scenario {
      */
     String play(Lab lab, int times) throws Exception;
 
-    /** Why it cannot be played here; empty where it can. */
+    /** Why it cannot be played here; empty if it can. */
     default String missing() { return ""; }
 }

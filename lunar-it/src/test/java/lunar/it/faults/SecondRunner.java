@@ -11,9 +11,9 @@ import lunar.block.Devices;
 import lunar.testkit.FreePorts;
 
 /**
- * Commands on a volume that a server runs, given where that server is not seen: with another
- * {@code $XDG_RUNTIME_DIR}, or in a mount namespace with a {@code /tmp} and {@code /run} of its own. They reach the
- * server or refuse; none runs the volume a second time, and none destroys it.
+ * Runs commands on a served volume from where the server's control socket is not visible: with another {@code
+ * $XDG_RUNTIME_DIR}, or in a mount namespace with its own {@code /tmp} and {@code /run}. The commands reach the server
+ * or fail; none runs the volume a second time, and none destroys it.
  */
 final class SecondRunner implements Scenario {
     private static final int BLOCKS = 128;

@@ -4,11 +4,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Contents of a block that name the run, the block and the number of the write, in every eight bytes of it, so that a
- * block from elsewhere, an older one and one of two halves are told apart.
+ * Contents of a block that repeat the run, the block and the number of the write every eight bytes, so that misplaced,
+ * stale and torn blocks can be distinguished.
  */
 final class Stamp {
-    /** What {@link #read} returns for a block that no write of this run can have left. */
+    /** Result of {@link #read} for a block that no write of this run can have left. */
     static final long FOREIGN = -1;
 
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;

@@ -8,9 +8,9 @@ import lunar.block.StorageException;
 import lunar.testkit.FreePorts;
 
 /**
- * Two gateways for one volume. The one that runs it is stopped with SIGSTOP, as a machine that hangs; the other takes
- * the volume over and serves it; then the first one is continued, with writes of hosts in its queues. It must answer
- * with errors, write nothing, and read nothing that is out of date.
+ * Stops the gateway that runs a volume with SIGSTOP, like a machine that hangs; a second gateway takes the volume over
+ * and serves it; then the first is continued, with hosts' writes in its queues. It must answer with errors, write
+ * nothing, and return no stale data.
  */
 final class StoppedOwner implements Scenario {
     private static final int BLOCKS = 128;
@@ -75,7 +75,7 @@ final class StoppedOwner implements Scenario {
                 "no-path-retry=fail&keep-alive=500ms&command-timeout=3s"));
     }
 
-    /** The old gateway goes on while the new one is under load; whatever the old one answers is judged. */
+    /** The old gateway continues while the new one is under load; whatever the old one answers is judged. */
     private static void useBoth(Lab lab, BlockDevice by, Gateway next, BlockHistory history,
             LunarProcess old, LunarProcess taken, AtomicLong refused) throws Exception {
         var enough = new AtomicBoolean();

@@ -5,16 +5,16 @@ import java.util.List;
 import lunar.testkit.FreePorts;
 
 /**
- * What is served in a scenario, and how it is made.
+ * A unit served in a scenario, and the command that creates it.
  *
- * @param uri what {@code lunar serve} is given
- * @param create words of the command that makes it before that; empty where serving does
+ * @param uri argument of {@code lunar serve}
+ * @param create arguments of the command that creates it before; empty if serving creates it
  */
 record Unit(String uri, List<String> create) {
     private static final int MEMBERS = 3;
     private static final int SIZE_MIB = 8;
 
-    /** One of {@code file}, {@code encrypt}, {@code raid1} and {@code raid5}, in files of the lab. */
+    /** Returns the unit {@code file}, {@code encrypt}, {@code raid1} or {@code raid5}, in files of the lab. */
     static Unit of(String kind, Lab lab) {
         String config = lab.path("lunar.toml").toString();
         return switch (kind) {

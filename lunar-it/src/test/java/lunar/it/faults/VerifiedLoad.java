@@ -16,9 +16,9 @@ import lunar.block.MediumException;
 import lunar.block.StorageException;
 
 /**
- * Workers that write stamped blocks to a device, read them, flush, and have each answer judged by a
- * {@link BlockHistory}. Each worker writes blocks of its own, many times over, and reads all of them. A request that
- * fails is counted; its write may be there or not.
+ * Workers that write stamped blocks to a device, read them, flush, and check each result with a {@link BlockHistory}.
+ * Each worker writes blocks of its own, many times over, and reads all blocks. A request that fails is counted; the
+ * effect of a failed write is unknown.
  */
 final class VerifiedLoad implements AutoCloseable {
     private static final int WORKERS = 4;
@@ -53,7 +53,7 @@ final class VerifiedLoad implements AutoCloseable {
      * Starts the workers.
      *
      * @param device has at least as many blocks as the history
-     * @param run tells blocks of this run from others
+     * @param run identifies the blocks of this run
      */
     static VerifiedLoad start(BlockDevice device, BlockHistory history, long run, Random random) {
         var load = new VerifiedLoad(device, history, run);
@@ -84,7 +84,7 @@ final class VerifiedLoad implements AutoCloseable {
     /** Flushes that reported lost writes. */
     long losses() { return losses.get(); }
 
-    /** Waits until so many more requests have succeeded, at most for a time; false where that was too short. */
+    /** Waits until so many more requests have succeeded, at most for a time; false if that was too short. */
     boolean awaitProgress(long requests, long ms) throws InterruptedException {
         long wanted = done() + requests;
         long endNanos = System.nanoTime() + ms * 1_000_000;
@@ -132,7 +132,7 @@ final class VerifiedLoad implements AutoCloseable {
         }
     }
 
-    /** Reads all blocks as far as the device lets it, and judges them; false where it refuses. */
+    /** Reads all blocks as far as the device lets it, and judges them; false if it refuses. */
     boolean checkOnce() {
         try {
             checkAll();
@@ -238,7 +238,7 @@ final class VerifiedLoad implements AutoCloseable {
         reads.incrementAndGet();
     }
 
-    /** What was done, for a line of the report. */
+    /** Returns a summary for a line of the report. */
     String summary() {
         return "%,d writes, %,d reads, %,d flushes".formatted(writes.get(), reads.get(),
                 flushes.get())

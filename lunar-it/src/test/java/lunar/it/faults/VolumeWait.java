@@ -1,13 +1,13 @@
 package lunar.it.faults;
 
-/** Waits for a volume that restores its redundancy. */
+/** Waits until a volume has restored its redundancy. */
 final class VolumeWait {
     private static final long PATIENCE_MS = 120_000;
     private static final long PAUSE_MS = 200;
 
     private VolumeWait() {}
 
-    /** Until the volume has all its members and they agree; the load goes on meanwhile. */
+    /** Until the volume has all its members and they agree; the load continues meanwhile. */
     static void untilClean(Lab lab, Gateway gateway, VerifiedLoad load) throws Exception {
         long endNanos = System.nanoTime() + PATIENCE_MS * 1_000_000;
         String said = "";

@@ -30,8 +30,8 @@ import lunar.scsi.Status;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one connection of the target may answer: PDUs that can be read, with right digests, whose status numbers go
- * up one by one but for what is sent once more (RFC 7143 section 4.2.2.2), and whose command window is one.
+ * Checks the target's responses on one connection: decodable PDUs with valid digests, status numbers that increase by
+ * one except on retransmission (RFC 7143 section 4.2.2.2), and a valid command window.
  */
 final class AnswerChecker implements PduReceiver {
     private static final int ANY_LENGTH = (1 << 24) - 1;
@@ -40,7 +40,7 @@ final class AnswerChecker implements PduReceiver {
     private final Map<String, Integer> seen;
     private final PduReader reader = new PduReader(this);
     private final StringBuilder loginText = new StringBuilder();
-    /** By StatSN, from error recovery level 1 on: what may be asked for once more. */
+    /** Responses that may be requested again, by StatSN; from error recovery level 1 on. */
     private final Map<Integer, String> statuses = new HashMap<>();
     private boolean recovers;
     private boolean numbered;

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.stream.Stream;
 import lunar.iscsi.pdu.Bhs;
 
-/** What real initiators sent, from the captures of lunar-iscsi's tests. */
+/** PDUs of real initiators, from the captures of lunar-iscsi's tests. */
 final class Captures {
-    /** One connection of an initiator. */
+    /** A connection of an initiator. */
     record Capture(boolean headerDigest, boolean dataDigest, List<Wire> logins,
             List<Wire> requests) {}
 

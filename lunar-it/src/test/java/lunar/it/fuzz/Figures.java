@@ -12,17 +12,17 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** What the process holds when nothing happens. */
+/** Resources that the idle process holds. */
 record Figures(long heapBytes, long directBytes, long residentBytes, Set<String> threads) {
     private static final int TRIES = 12;
     private static final long BETWEEN_MS = 500;
     private static final long MIB = 1 << 20;
 
     /**
-     * What may be there at the end and was not there after a tenth: code compiled later; pools that fill up to their
-     * bound, which is half of the server's buffers and 16 MiB of output. In a run of a million, a leak of 8 bytes of
-     * heap for each stream exceeds it, and one of a buffer for every hundredth. Resident memory is compared with that
-     * after a half: malloc keeps what buffers beyond the pools have given back, up to the most that was ever in use.
+     * Allowed growth between the first tenth and the end: code compiled later; pools that fill up to their bound, which
+     * is half of the server's buffers and 16 MiB of output. In a run of a million, a leak of 8 bytes of heap for each
+     * stream exceeds it, and one of a buffer for every hundredth. Resident memory is compared with that after a half:
+     * malloc keeps what buffers beyond the pools have given back, up to the most that was ever in use.
      */
     private static final long HEAP_MARGIN = 6 * MIB;
     private static final long DIRECT_MARGIN = 48 * MIB;
@@ -60,7 +60,7 @@ record Figures(long heapBytes, long directBytes, long residentBytes, Set<String>
         return 0;
     }
 
-    /** What has grown since, resident memory apart. */
+    /** Returns the figures that have grown since, except resident memory. */
     List<String> growthSince(Figures before) {
         var grown = new ArrayList<String>();
         growth("heap", before.heapBytes, heapBytes, HEAP_MARGIN).ifPresent(grown::add);

@@ -1,6 +1,6 @@
 package lunar.it.fuzz;
 
-/** The target has done what it must not do. */
+/** Thrown when the target violates an invariant. */
 final class FuzzFailure extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -13,7 +13,7 @@ class FuzzIT {
     private static final int STREAMS = 20_000;
 
     @Test
-    void shouldWithstandHostileStreams() {
+    void shouldSurviveHostileStreams() {
         long seed = Seed.next();
         var output = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         assertThatCode(() -> Fuzzer.run(seed, STREAMS, 0, false, Path.of("target/fuzz"), output))

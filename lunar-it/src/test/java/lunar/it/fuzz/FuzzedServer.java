@@ -21,8 +21,8 @@ import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
 
 /**
- * The target under test: open targets, one with CHAP, all with devices of every kind (fast, slow, failing, on
- * worker threads), and one whose session must not notice the others.
+ * The target under test: open targets, one with CHAP, each with devices of every kind (fast, slow, failing, on worker
+ * threads), and one whose session must not be affected.
  */
 final class FuzzedServer implements AutoCloseable {
     private static final int LONG = 8 << 20;

@@ -17,12 +17,12 @@ import java.util.TreeMap;
 import lunar.block.StorageException;
 
 /**
- * Sends mutated PDU streams to a running target, with a session beside them that must not notice, and checks that the
- * target answers with nothing but PDUs, says one line in the log for a stream that it ends, and keeps nothing. What is
- * sent depends on the seed alone, but for the answers to CHAP challenges, which the target makes up.
+ * Sends mutated PDU streams to a running target, with an unmutated session beside them that must not be affected, and
+ * checks that the target sends only valid PDUs, logs one line for each stream that it ends, and leaks nothing. What is
+ * sent depends on the seed alone, except for the responses to the target's CHAP challenges.
  *
- * <p>Run alone, properties: {@code lunar.seed} (random), {@code lunar.fuzz.streams} (1,000,000),
- * {@code lunar.fuzz.first} (0; number of the first connection, to go on from where a failure was).
+ * <p>Run alone, properties: {@code lunar.seed} (random), {@code lunar.fuzz.streams} (1,000,000), {@code
+ * lunar.fuzz.first} (0; number of the first connection, to continue at a failure).
  */
 public final class Fuzzer {
     /** Connections at once. */
@@ -44,7 +44,7 @@ public final class Fuzzer {
     private final FuzzedServer server;
     private final KeptSessions kept;
     private final PrintStream console;
-    private final List<Talk> talks = new ArrayList<>();
+    private final List<PlanConnection> open = new ArrayList<>();
     private final Map<String, Integer> seen = new TreeMap<>();
     private final MemorySegment staging = Arena.ofAuto().allocate(STAGING);
     private final ByteBuffer buffer = staging.asByteBuffer();
@@ -89,10 +89,10 @@ public final class Fuzzer {
     /**
      * Runs the fuzzer.
      *
-     * @param first number of the first connection; 0 but to go on from a failure
+     * @param first number of the first connection; 0 but to continue from a failure
      * @param resident whether resident memory is looked at too: with a heap of one size, and when all is compiled
      * @param failures where the bytes of a failure are written
-     * @throws FuzzFailure when the target did what it must not
+     * @throws FuzzFailure if the target did what it must not
      */
     static void run(long seed, long streams, long first, boolean resident, Path failures,
             PrintStream console) throws IOException, StorageException, InterruptedException {
@@ -138,22 +138,22 @@ public final class Fuzzer {
 
     /** Sends until so many streams have been sent in all, and all connections have ended. */
     private void send(Selector selector, long until) throws IOException {
-        while (streams < until || !talks.isEmpty()) {
-            while (streams < until && talks.size() - stalled < WIDTH) {
+        while (streams < until || !open.isEmpty()) {
+            while (streams < until && open.size() - stalled < WIDTH) {
                 start(selector);
             }
             selector.select(key -> {
-                Talk talk = (Talk) key.attachment();
-                named(talk, () -> talk.ready(staging, buffer));
+                PlanConnection connection = (PlanConnection) key.attachment();
+                named(connection, () -> connection.ready(staging, buffer));
             }, 20);
             long now = now();
-            for (int i = talks.size() - 1; i >= 0; i--) {
-                Talk talk = talks.get(i);
-                if (talk.isOver()) {
-                    named(talk, () -> ended(talk));
-                    talks.remove(i);
+            for (int i = open.size() - 1; i >= 0; i--) {
+                PlanConnection connection = open.get(i);
+                if (connection.isOver()) {
+                    named(connection, () -> ended(connection));
+                    open.remove(i);
                 } else {
-                    named(talk, () -> talk.tick(now));
+                    named(connection, () -> connection.tick(now));
                 }
             }
             log.check();
@@ -173,29 +173,30 @@ public final class Fuzzer {
                 stalled++;
             }
         }
-        var talk = new Talk(plan, server.portal(), selector, seen, now());
-        log.opened(talk.port());
-        talks.add(talk);
+        var connection = new PlanConnection(plan, server.portal(), selector, seen, now());
+        log.opened(connection.port());
+        open.add(connection);
         connections++;
     }
 
-    private void ended(Talk talk) {
-        if (talk.plan.ending() == Plan.Ending.STALL) {
+    private void ended(PlanConnection connection) {
+        if (connection.plan.ending() == Plan.Ending.STALL) {
             stalled--;
         }
-        streams += talk.streamsSeen();
-        survived += talk.answeredProbes();
-        bytes += talk.byteCount();
-        if (talk.wasReset()) {
+        streams += connection.streamsSeen();
+        survived += connection.answeredProbes();
+        bytes += connection.byteCount();
+        if (connection.wasReset()) {
             resets++;
         }
     }
 
-    private static void named(Talk talk, Runnable what) {
+    private static void named(PlanConnection connection, Runnable what) {
         try {
             what.run();
         } catch (FuzzFailure e) {
-            throw new FuzzFailure("connection " + talk.plan.number() + ": " + e.getMessage(), e);
+            throw new FuzzFailure("connection " + connection.plan.number() + ": " + e.getMessage(),
+                    e);
         }
     }
 
@@ -247,12 +248,12 @@ public final class Fuzzer {
         var trace = new java.io.StringWriter();
         failure.printStackTrace(new java.io.PrintWriter(trace));
         text.append(trace).append('\n');
-        for (Talk talk : talks) {
-            text.append("connection ").append(talk.plan.number()).append(" port ")
-                    .append(talk.port()).append(' ').append(talk.plan.ending())
-                    .append(talk.plan.clean() ? " clean" : "").append("\n  log: ")
-                    .append(log.last(talk.port())).append('\n');
-            for (byte[] piece : talk.plan.bytes()) {
+        for (PlanConnection connection : open) {
+            text.append("connection ").append(connection.plan.number()).append(" port ")
+                    .append(connection.port()).append(' ').append(connection.plan.ending())
+                    .append(connection.plan.clean() ? " clean" : "").append("\n  log: ")
+                    .append(log.last(connection.port())).append('\n');
+            for (byte[] piece : connection.plan.bytes()) {
                 text.append("  ").append(HexFormat.of().formatHex(piece)).append('\n');
             }
         }

@@ -18,8 +18,8 @@ import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two sessions, one with digests and one with short segments, that write and read all the time on a LUN of their own.
- * Every block says where it is and how often it was written, so whatever is not exactly as written last is found.
+ * Two sessions, one with digests and one with short segments, that write and read continuously on a LUN of their own.
+ * Every block contains its address and write count, so any deviation from the last write is found.
  */
 final class KeptSessions implements AutoCloseable {
     static final int COUNT = 2;
@@ -37,7 +37,7 @@ final class KeptSessions implements AutoCloseable {
     private final List<BlockDevice> luns;
     private final int[] versions;
     private final MemorySegment buffer = Arena.ofAuto().allocate(MAX_BLOCKS * BLOCK, 4096);
-    private final Dice dice;
+    private final SeededRandom random;
     private final ReentrantLock working = new ReentrantLock(true);
     private final Thread thread;
     private volatile boolean stop;
@@ -54,7 +54,7 @@ final class KeptSessions implements AutoCloseable {
                 .withDataDigest(DigestChoice.REQUIRE_CRC32C)));
         luns = List.of(plain.open(Lun.ZERO), digested.open(Lun.ZERO));
         versions = new int[(int) luns.getFirst().blockCount()];
-        dice = Dice.of(seed, -1);
+        random = SeededRandom.of(seed, -1);
         thread = Thread.ofPlatform().name("fuzz-kept").daemon().start(this::run);
     }
 
@@ -75,11 +75,11 @@ final class KeptSessions implements AutoCloseable {
     }
 
     private void step() throws StorageException {
-        BlockDevice lun = dice.of(luns);
-        int blocks = dice.percent(80) ? dice.between(1, 16) : dice.between(1, MAX_BLOCKS);
-        int lba = dice.below(versions.length - blocks + 1);
+        BlockDevice lun = random.of(luns);
+        int blocks = random.percent(80) ? random.between(1, 16) : random.between(1, MAX_BLOCKS);
+        int lba = random.below(versions.length - blocks + 1);
         MemorySegment data = buffer.asSlice(0, (long) blocks * BLOCK);
-        if (dice.percent(50)) {
+        if (random.percent(50)) {
             for (int i = 0; i < blocks; i++) {
                 fill(data, i, lba + i, ++versions[lba + i]);
             }

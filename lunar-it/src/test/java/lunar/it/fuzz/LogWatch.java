@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stands in the place of the log while the fuzzer runs. A connection may leave one WARNING and no ERROR; nothing
- * may have a stack trace. Also told of exceptions that nobody caught. Thread-safe.
+ * Log handler while the fuzzer runs. A connection may log one WARNING and no ERROR, and nothing may log a stack trace.
+ * Also receives uncaught exceptions. Thread-safe.
  */
 final class LogWatch extends AppenderBase<ILoggingEvent> implements AutoCloseable {
     private static final Pattern ENDED = Pattern
@@ -78,14 +78,17 @@ final class LogWatch extends AppenderBase<ILoggingEvent> implements AutoCloseabl
             int port = Integer.parseInt(ended.group(1));
             warned.incrementAndGet(port);
             last.set(port, message);
-        } else if (!message.contains(": accepted, though against the RFC: ")
+        } else if (!message.contains(": accepted despite a protocol violation: ")
                 && !message.contains(" connections have not logged in; ")
                 && !message.endsWith(" suppressed")) {
             fail("a warning that is not of the end of a connection: " + message);
         }
     }
 
-    /** One for each command that the device with injected faults has failed, and for each of its erasures. */
+    /**
+     * Expected lines: one for each command that the device with injected faults has failed, and for each of its
+     * erasures.
+     */
     private static boolean isOfFailingDevice(ILoggingEvent event, String message) {
         return event.getThrowableProxy() == null && message.endsWith(": injected fault");
     }

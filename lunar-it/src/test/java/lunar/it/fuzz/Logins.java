@@ -10,41 +10,41 @@ import lunar.iscsi.pdu.Isid;
 import lunar.iscsi.pdu.LoginRequest;
 import lunar.iscsi.pdu.LoginStage;
 
-/** Login Requests as they should be. */
+/** Valid Login Requests. */
 final class Logins {
     static final int FIRST_CMD_SN = 1;
     private static final int ITT = 0x4c4f;
 
     /** A login: its requests, and what they lead to. */
-    record Login(List<Wire> requests, Agreed agreed) {}
+    record Login(List<Wire> requests, Negotiated negotiated) {}
 
-    private final Dice dice;
+    private final SeededRandom random;
     private final Isid isid;
 
-    Logins(Dice dice, Isid isid) {
-        this.dice = dice;
+    Logins(SeededRandom random, Isid isid) {
+        this.random = random;
         this.isid = isid;
     }
 
-    /** An ISID that nobody else has: of the random kind, with the plan's number. */
+    /** A unique ISID of the random kind, with the plan's number. */
     static Isid isid(long number) {
         return new Isid(2L << 46 | number & 0xff_ffff_ffffL);
     }
 
     /** A login that ends in full feature phase, to a target that many use. */
     Login normal() {
-        return normal(dice.of(Peers.OPEN));
+        return normal(random.of(Peers.OPEN));
     }
 
     /** A login that ends in full feature phase. */
     Login normal(String target) {
-        boolean headerDigest = dice.percent(30);
-        boolean dataDigest = dice.percent(30);
-        boolean initialR2t = dice.percent(50);
-        boolean immediateData = dice.percent(75);
-        int maxBurst = dice.ofInts(512, 4096, 16_384, 65_536, 262_144, 1 << 20);
-        int firstBurst = Math.min(maxBurst, dice.ofInts(512, 2048, 8192, 65_536, 262_144));
-        int outstanding = dice.ofInts(1, 1, 2, 8, 16);
+        boolean headerDigest = random.percent(30);
+        boolean dataDigest = random.percent(30);
+        boolean initialR2t = random.percent(50);
+        boolean immediateData = random.percent(75);
+        int maxBurst = random.ofInts(512, 4096, 16_384, 65_536, 262_144, 1 << 20);
+        int firstBurst = Math.min(maxBurst, random.ofInts(512, 2048, 8192, 65_536, 262_144));
+        int outstanding = random.ofInts(1, 1, 2, 8, 16);
         var keys = new LinkedHashMap<String, String>();
         keys.put("HeaderDigest", headerDigest ? "CRC32C" : "None");
         keys.put("DataDigest", dataDigest ? "CRC32C" : "None");
@@ -53,15 +53,15 @@ final class Logins {
         keys.put("MaxBurstLength", Integer.toString(maxBurst));
         keys.put("FirstBurstLength", Integer.toString(firstBurst));
         keys.put("MaxOutstandingR2T", Integer.toString(outstanding));
-        keys.put("MaxRecvDataSegmentLength", dice.of("512", "8192", "65536", "262144"));
-        keys.put("DefaultTime2Wait", dice.of("0", "2"));
-        keys.put("DefaultTime2Retain", dice.of("0", "20"));
-        keys.put("ErrorRecoveryLevel", dice.of("0", "1", "2"));
-        keys.put("MaxConnections", dice.of("1", "4"));
-        keys.put("DataPDUInOrder", dice.of("Yes", "No"));
-        keys.put("DataSequenceInOrder", dice.of("Yes", "No"));
+        keys.put("MaxRecvDataSegmentLength", random.of("512", "8192", "65536", "262144"));
+        keys.put("DefaultTime2Wait", random.of("0", "2"));
+        keys.put("DefaultTime2Retain", random.of("0", "20"));
+        keys.put("ErrorRecoveryLevel", random.of("0", "1", "2"));
+        keys.put("MaxConnections", random.of("1", "4"));
+        keys.put("DataPDUInOrder", random.of("Yes", "No"));
+        keys.put("DataSequenceInOrder", random.of("Yes", "No"));
         return new Login(requests(names(target), keys),
-                new Agreed(headerDigest, dataDigest, initialR2t, immediateData, firstBurst,
+                new Negotiated(headerDigest, dataDigest, initialR2t, immediateData, firstBurst,
                         maxBurst, outstanding, false));
     }
 
@@ -72,22 +72,22 @@ final class Logins {
         names.put("SessionType", "Discovery");
         var keys = new LinkedHashMap<String, String>();
         keys.put("HeaderDigest", "None");
-        keys.put("MaxRecvDataSegmentLength", dice.of("512", "8192"));
+        keys.put("MaxRecvDataSegmentLength", random.of("512", "8192"));
         return new Login(requests(names, keys),
-                new Agreed(false, false, true, true, 65_536, 262_144, 1, true));
+                new Negotiated(false, false, true, true, 65_536, 262_144, 1, true));
     }
 
     /** The beginning of a login with CHAP, up to where the target sends its challenge. */
     List<Wire> chap() {
         Map<String, String> keys = names(Peers.GUARDED);
-        keys.put("AuthMethod", dice.of("CHAP", "CHAP,None", "KRB5,CHAP"));
+        keys.put("AuthMethod", random.of("CHAP", "CHAP,None", "KRB5,CHAP"));
         return List.of(
                 request(false, LoginStage.SECURITY, LoginStage.SECURITY, keys),
                 request(false, LoginStage.SECURITY, LoginStage.SECURITY,
-                        Map.of("CHAP_A", dice.of("5", "6", "7", "8", "7,5", "9,8,7,6,5"))));
+                        Map.of("CHAP_A", random.of("5", "6", "7", "8", "7,5", "9,8,7,6,5"))));
     }
 
-    /** What comes after the answer to a challenge. */
+    /** Adds the requests after the response to a challenge. */
     Wire afterChap() {
         return request(true, LoginStage.OPERATIONAL, LoginStage.FULL_FEATURE,
                 Map.of("HeaderDigest", "None", "DataDigest", "None"));
@@ -103,16 +103,16 @@ final class Logins {
 
     /** At once in the operational stage, or through that of security; text in one PDU or in two. */
     private List<Wire> requests(Map<String, String> names, Map<String, String> keys) {
-        if (dice.percent(50)) {
+        if (random.percent(50)) {
             names.putAll(keys);
             return List.of(request(true, LoginStage.OPERATIONAL, LoginStage.FULL_FEATURE, names));
         }
-        names.put("AuthMethod", dice.of("None", "CHAP,None", "None,CHAP"));
+        names.put("AuthMethod", random.of("None", "CHAP,None", "None,CHAP"));
         var requests = new ArrayList<Wire>();
         requests.add(request(true, LoginStage.SECURITY, LoginStage.OPERATIONAL, names));
-        if (dice.percent(20)) {
+        if (random.percent(20)) {
             byte[] text = text(keys);
-            int cut = dice.below(text.length);
+            int cut = random.below(text.length);
             requests.add(Wire.of(header(false, true, LoginStage.OPERATIONAL,
                     LoginStage.OPERATIONAL), java.util.Arrays.copyOf(text, cut)));
             requests.add(Wire.of(header(true, false, LoginStage.OPERATIONAL,

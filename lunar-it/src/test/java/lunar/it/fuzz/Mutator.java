@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Makes streams wrong, in as many ways as peers do by accident and attackers on purpose. */
+/** Mutates streams, in as many ways as peers do by accident and attackers on purpose. */
 final class Mutator {
     /** Fields of four bytes that some PDU has: flags and lengths, LUN, tags, numbers, offsets, CDB. */
     private static final int[] WORDS = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44};
@@ -28,122 +28,123 @@ final class Mutator {
             "Reject", "NotUnderstood", "Irrelevant", "Normal", "Discovery", "All", "\u00e4\u00f6",
             "\r\n", "%s%n", "iqn.2026-01.org.lunar:plain", "eui.0123456789abcdef", "[::1]:3260,1");
 
-    private final Dice dice;
+    private final SeededRandom random;
 
-    Mutator(Dice dice) { this.dice = dice; }
+    Mutator(SeededRandom random) { this.random = random; }
 
-    /** One to three things wrong with a stream. */
+    /** Applies one to three mutations to a stream. */
     List<Wire> mutate(List<Wire> stream) {
         var pdus = new ArrayList<>(stream.stream().map(Wire::copy).toList());
-        for (int i = dice.ofInts(1, 1, 1, 2, 3); i > 0 && !pdus.isEmpty(); i--) {
+        for (int i = random.ofInts(1, 1, 1, 2, 3); i > 0 && !pdus.isEmpty(); i--) {
             mutateOnce(pdus);
         }
         return pdus;
     }
 
     private void mutateOnce(List<Wire> pdus) {
-        int at = dice.below(pdus.size());
+        int at = random.below(pdus.size());
         Wire pdu = pdus.get(at);
-        switch (dice.below(24)) {
-            case 0, 1, 2 -> flip(pdu.header, dice.between(1, 4));
-            case 3, 4, 5, 6 -> word(pdu, WORDS[dice.below(WORDS.length)]);
-            case 7 -> pdu.header[dice.below(pdu.header.length)] = (byte) dice.edge(0);
-            case 8 -> pdu.header[0] = (byte) dice.ofInts(dice.below(0x40), dice.below(0x80),
-                    pdu.header[0] ^ 0x40, dice.ofInts(1, 2, 3, 4, 5, 6, 0x10, 0x41, 0x43));
-            case 9 -> pdu.header[1] = (byte) dice.below(256);
-            case 10 -> flip(pdu.data, dice.between(1, 8));
+        switch (random.below(24)) {
+            case 0, 1, 2 -> flip(pdu.header, random.between(1, 4));
+            case 3, 4, 5, 6 -> word(pdu, WORDS[random.below(WORDS.length)]);
+            case 7 -> pdu.header[random.below(pdu.header.length)] = (byte) random.edge(0);
+            case 8 -> pdu.header[0] = (byte) random.ofInts(random.below(0x40), random.below(0x80),
+                    pdu.header[0] ^ 0x40, random.ofInts(1, 2, 3, 4, 5, 6, 0x10, 0x41, 0x43));
+            case 9 -> pdu.header[1] = (byte) random.below(256);
+            case 10 -> flip(pdu.data, random.between(1, 8));
             case 11 -> pdus.remove(at);
-            case 12 -> pdus.add(dice.below(pdus.size() + 1), pdu.copy());
-            case 13 -> java.util.Collections.swap(pdus, at, dice.below(pdus.size()));
+            case 12 -> pdus.add(random.below(pdus.size() + 1), pdu.copy());
+            case 13 -> java.util.Collections.swap(pdus, at, random.below(pdus.size()));
             case 14 -> length(pdu);
             case 15 -> ahs(pdu);
             case 16 -> resize(pdu);
             case 17 -> {
-                pdu.wrongHeaderDigest = dice.percent(50);
+                pdu.wrongHeaderDigest = random.percent(50);
                 pdu.wrongDataDigest = !pdu.wrongHeaderDigest;
             }
             case 18 -> garbage(pdu);
             case 19, 20, 21 -> text(pdu);
             case 22 -> continued(pdus, at);
-            default -> System.arraycopy(dice.bytes(16), 0, pdu.header, 32, 16);
+            default -> System.arraycopy(random.bytes(16), 0, pdu.header, 32, 16);
         }
     }
 
     private void flip(byte[] bytes, int count) {
         for (int i = 0; i < count && bytes.length > 0; i++) {
-            bytes[dice.below(bytes.length)] ^= (byte) (1 << dice.below(8));
+            bytes[random.below(bytes.length)] ^= (byte) (1 << random.below(8));
         }
     }
 
-    private void word(Wire pdu, int at) { pdu.bhs().int32(at, dice.edge(pdu.bhs().int32(at))); }
+    private void word(Wire pdu, int at) { pdu.bhs().int32(at, random.edge(pdu.bhs().int32(at))); }
 
     /** The header lies about what follows. */
     private void length(Wire pdu) {
-        int length = dice.edge(pdu.data.length);
+        int length = random.edge(pdu.data.length);
         pdu.header[5] = (byte) (length >> 16);
         pdu.header[6] = (byte) (length >> 8);
         pdu.header[7] = (byte) length;
     }
 
     private void ahs(Wire pdu) {
-        pdu.ahs = dice.bytes(4 * dice.ofInts(1, 2, 3, 16, 65, 66, 255));
-        if (dice.percent(50)) {
+        pdu.ahs = random.bytes(4 * random.ofInts(1, 2, 3, 16, 65, 66, 255));
+        if (random.percent(50)) {
             pdu.ahs[0] = 0;
-            pdu.ahs[1] = (byte) dice.ofInts(0, 1, 5, pdu.ahs.length - 3, pdu.ahs.length, 255);
-            pdu.ahs[2] = (byte) dice.ofInts(0, 1, 2, 3, 0x3f, 0x41);
+            pdu.ahs[1] = (byte) random.ofInts(0, 1, 5, pdu.ahs.length - 3, pdu.ahs.length, 255);
+            pdu.ahs[2] = (byte) random.ofInts(0, 1, 2, 3, 0x3f, 0x41);
         }
-        if (dice.percent(80)) {
+        if (random.percent(80)) {
             pdu.lengths();
         }
     }
 
     /** More or fewer data, and the header knows. */
     private void resize(Wire pdu) {
-        int length = dice.perMille(10)
-                ? dice.between(250_000, 300_000)
-                : dice.ofInts(0, 1, 3, 4, 511, 512, 513, 4096, 8191, 8192, 8193, dice.below(9000));
+        int length = random.perMille(10)
+                ? random.between(250_000, 300_000)
+                : random.ofInts(0, 1, 3, 4, 511, 512, 513, 4096, 8191, 8192, 8193,
+                        random.below(9000));
         pdu.data = length <= pdu.data.length || length > 8193
                 ? Arrays.copyOf(pdu.data, length)
-                : dice.bytes(length);
+                : random.bytes(length);
         pdu.lengths();
     }
 
     private void garbage(Wire pdu) {
-        if (dice.percent(50)) {
-            System.arraycopy(dice.bytes(pdu.header.length), 0, pdu.header, 0, pdu.header.length);
+        if (random.percent(50)) {
+            System.arraycopy(random.bytes(pdu.header.length), 0, pdu.header, 0, pdu.header.length);
         } else {
-            pdu.data = dice.bytes(dice.below(600)); // and the header does not know
+            pdu.data = random.bytes(random.below(600)); // and the header does not know
         }
     }
 
     /** Another text, or that of a login or text request changed. */
     private void text(Wire pdu) {
         var text = new ByteArrayOutputStream();
-        if (dice.percent(60)) {
+        if (random.percent(60)) {
             text.writeBytes(pdu.data);
         }
-        switch (dice.below(8)) {
+        switch (random.below(8)) {
             case 0 -> {
-                for (int i = dice.between(2, 400); i > 0 && text.size() < 7900; i--) {
+                for (int i = random.between(2, 400); i > 0 && text.size() < 7900; i--) {
                     pair(text, "K" + i, "");
                 }
             }
-            case 1 -> text.writeBytes(repeated('a', dice.ofInts(1, 63, 64, 255, 256, 4000)));
-            case 2 -> pair(text, new String(repeated('k', dice.ofInts(63, 64, 300)),
+            case 1 -> text.writeBytes(repeated('a', random.ofInts(1, 63, 64, 255, 256, 4000)));
+            case 2 -> pair(text, new String(repeated('k', random.ofInts(63, 64, 300)),
                     StandardCharsets.US_ASCII), "v");
-            case 3 -> pair(text, dice.of(KEYS), new String(
-                    repeated('1', dice.ofInts(20, 254, 255, 256, 2048, 6000)),
+            case 3 -> pair(text, random.of(KEYS), new String(
+                    repeated('1', random.ofInts(20, 254, 255, 256, 2048, 6000)),
                     StandardCharsets.US_ASCII));
-            case 4 -> text.writeBytes(new byte[dice.between(1, 64)]);
-            case 5 -> text.writeBytes(dice.bytes(dice.below(500)));
+            case 4 -> text.writeBytes(new byte[random.between(1, 64)]);
+            case 5 -> text.writeBytes(random.bytes(random.below(500)));
             default -> {
-                for (int i = dice.between(1, 4); i > 0; i--) {
-                    pair(text, dice.of(KEYS), dice.of(VALUES));
+                for (int i = random.between(1, 4); i > 0; i--) {
+                    pair(text, random.of(KEYS), random.of(VALUES));
                 }
             }
         }
         pdu.data = text.toByteArray();
-        if (dice.percent(10) && pdu.data.length > 0) {
+        if (random.percent(10) && pdu.data.length > 0) {
             pdu.data = Arrays.copyOf(pdu.data, pdu.data.length - 1); // no NUL at the end
         }
         pdu.lengths();
@@ -162,12 +163,12 @@ final class Mutator {
         return bytes;
     }
 
-    /** A text that goes on and on. */
+    /** A text of endless continuations. */
     private void continued(List<Wire> pdus, int at) {
         Wire pdu = pdus.get(at);
         pdu.header[1] = (byte) (pdu.header[1] & ~FINAL | CONTINUE);
-        int bytes = dice.ofInts(0, 1, 100, 2000);
-        for (int i = dice.ofInts(1, 3, 20, 63, 64, 65, 80); i > 0; i--) {
+        int bytes = random.ofInts(0, 1, 100, 2000);
+        for (int i = random.ofInts(1, 3, 20, 63, 64, 65, 80); i > 0; i--) {
             Wire more = pdu.copy();
             more.data = repeated('c', bytes);
             more.lengths();

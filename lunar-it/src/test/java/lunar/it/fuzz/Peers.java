@@ -4,13 +4,13 @@ import java.util.List;
 import lunar.iscsi.login.ChapCredentials;
 import lunar.iscsi.login.Secret;
 
-/** Names of the targets that the fuzzer knows, and the secrets that it knows of them. */
+/** Names and secrets of the targets under test. */
 final class Peers {
     /** Open to everybody. Captured streams name them, so they have the names that the captures have. */
     static final List<String> OPEN = List.of("plain", "lio", "digest", "nop", "r2t", "small",
             "unsolicited", "erl2").stream().map(name -> "iqn.2026-01.org.lunar:" + name).toList();
 
-    /** Open too, for connections without a mistake: nobody resets its LUNs under them. */
+    /** Also open, for unmutated connections: no other connection resets its LUNs. */
     static final String CLEAN = "iqn.2026-01.org.lunar:clean";
 
     /** Asks for CHAP, and can prove itself. */

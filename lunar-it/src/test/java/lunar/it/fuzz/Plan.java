@@ -4,14 +4,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What one connection sends, all of it decided beforehand but for an answer to CHAP.
+ * PDUs that one connection sends, all determined beforehand except the response to CHAP.
  *
- * @param number decides, with the seed, everything else
+ * @param number determines, with the seed, everything else
  * @param bytes what is sent, in the pieces in which it is written
- * @param streams mutated or plain streams in it; where there are several, a ping after each shows that it was survived
- * @param clean nothing is mutated: every ping must be answered
- * @param ending how the connection is left
- * @param chap what to answer to a challenge, for the rest of the bytes
+ * @param streams number of mutated or plain streams in it; where there are several, a ping after each checks that the
+ * connection survived
+ * @param clean whether nothing is mutated: every ping must be answered
+ * @param ending how the connection ends
+ * @param chap how to answer a challenge, for the rest of the bytes
  */
 record Plan(long number, List<byte[]> bytes, int streams, boolean clean, Ending ending,
         Optional<ChapTurn> chap) {
@@ -23,11 +24,11 @@ record Plan(long number, List<byte[]> bytes, int streams, boolean clean, Ending 
         RESET,
         /** Waits: the target must not. */
         STALL,
-        /** Does not read for a while, then goes on as half-close. */
+        /** Does not read for a while, then continues as half-close. */
         SLOW
     }
 
-    /** What kind of peer answers a CHAP challenge; {@code salt} decides what is wrong with it. */
+    /** Kind of response to a CHAP challenge; {@code salt} decides the error. */
     record ChapTurn(long salt, byte[] requestHeader, boolean mutated, boolean mutual,
             List<byte[]> rest) {}
 }

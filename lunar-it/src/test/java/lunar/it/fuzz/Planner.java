@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import lunar.iscsi.pdu.LoginRequest;
 
-/** Makes plans: what each connection sends, by seed and number alone. */
+/** Creates plans: what each connection sends, determined by seed and number alone. */
 final class Planner {
     private static final int MAX_STREAMS = 8;
 
@@ -22,27 +22,27 @@ final class Planner {
 
     /** The plan of a number. */
     Plan plan(long number) {
-        var making = new Making(Dice.of(seed, number), number);
+        var making = new Making(SeededRandom.of(seed, number), number);
         return making.plan();
     }
 
-    /** One plan in the making. */
+    /** A plan under construction. */
     private final class Making {
-        private final Dice dice;
+        private final SeededRandom random;
         private final long number;
         private final Logins logins;
         private final Mutator mutator;
         private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
-        Making(Dice dice, long number) {
-            this.dice = dice;
+        Making(SeededRandom random, long number) {
+            this.random = random;
             this.number = number;
-            logins = new Logins(dice, Logins.isid(number));
-            mutator = new Mutator(dice);
+            logins = new Logins(random, Logins.isid(number));
+            mutator = new Mutator(random);
         }
 
         Plan plan() {
-            int kind = dice.below(100);
+            int kind = random.below(100);
             if (kind < 45) {
                 return requests();
             } else if (kind < 70) {
@@ -59,53 +59,55 @@ final class Planner {
 
         /** A good login and streams in full feature phase. */
         private Plan requests() {
-            boolean clean = dice.percent(10);
-            Logins.Login login = dice.percent(10)
+            boolean clean = random.percent(10);
+            Logins.Login login = random.percent(10)
                     ? logins.discovery()
                     : clean ? logins.normal(Peers.CLEAN) : logins.normal();
             write(login.requests(), false, false);
-            Agreed agreed = login.agreed();
-            var requests = new Requests(dice, agreed, clean);
-            if (!agreed.discovery() && dice.percent(80)) {
-                write(requests.first(), agreed);
+            Negotiated negotiated = login.negotiated();
+            var requests = new Requests(random, negotiated, clean);
+            if (!negotiated.discovery() && random.percent(80)) {
+                write(requests.first(), negotiated);
             }
-            boolean slow = !agreed.discovery() && dice.perMille(2);
-            int count = dice.between(2, MAX_STREAMS);
+            boolean slow = !negotiated.discovery() && random.perMille(2);
+            int count = random.between(2, MAX_STREAMS);
             for (int i = 0; i < count; i++) {
                 boolean flood = slow && i == 0;
-                List<Wire> stream = flood ? requests.flood(dice.between(10, 40)) : requests.next();
-                if (!flood && !clean && dice.percent(85)) {
+                List<Wire> stream = flood
+                        ? requests.flood(random.between(10, 40))
+                        : requests.next();
+                if (!flood && !clean && random.percent(85)) {
                     stream = mutator.mutate(stream);
                 }
-                write(stream, agreed);
-                write(List.of(requests.probe(i)), agreed);
+                write(stream, negotiated);
+                write(List.of(requests.probe(i)), negotiated);
             }
-            if (dice.percent(50)) {
-                write(List.of(requests.logout()), agreed);
+            if (random.percent(50)) {
+                write(List.of(requests.logout()), negotiated);
             }
             return finished(count, clean, slow ? Plan.Ending.SLOW : ending(clean));
         }
 
         /** A login with something wrong, and what would follow it. */
         private Plan login() {
-            Logins.Login login = dice.percent(80) ? logins.normal() : logins.discovery();
+            Logins.Login login = random.percent(80) ? logins.normal() : logins.discovery();
             write(mutator.mutate(login.requests()), false, false);
-            var requests = new Requests(dice, login.agreed(), false);
-            write(requests.next(), login.agreed());
+            var requests = new Requests(random, login.negotiated(), false);
+            write(requests.next(), login.negotiated());
             return finished(1, false, ending(false));
         }
 
-        /** What a real initiator sent, with a part of it wrong. */
+        /** Adds PDUs of a real initiator with a mutation. */
         private Plan capture() {
-            Captures.Capture capture = dice.of(captures);
+            Captures.Capture capture = random.of(captures);
             List<Wire> first = capture.logins().stream().map(Wire::copy).toList();
             first.forEach(login -> Logins.isid(login, Logins.isid(number)));
-            boolean inLogin = dice.percent(20) || capture.requests().isEmpty();
+            boolean inLogin = random.percent(20) || capture.requests().isEmpty();
             write(inLogin ? mutator.mutate(first) : first, false, false);
             if (!inLogin) {
                 List<Wire> sent = capture.requests();
-                int from = dice.percent(50) ? 0 : dice.below(sent.size());
-                int to = Math.min(sent.size(), from + dice.between(1, 12));
+                int from = random.percent(50) ? 0 : random.below(sent.size());
+                int to = Math.min(sent.size(), from + random.between(1, 12));
                 for (Wire pdu : sent.subList(0, from)) {
                     pdu.write(out, capture.headerDigest(), capture.dataDigest());
                 }
@@ -116,16 +118,16 @@ final class Planner {
             return finished(1, false, ending(false));
         }
 
-        /** A login that has to answer a challenge, rightly or not. */
+        /** A login with a response to a challenge, valid or not. */
         private Plan chap() {
             List<Wire> first = logins.chap();
-            write(dice.percent(20) ? mutator.mutate(first) : first, false, false);
+            write(random.percent(20) ? mutator.mutate(first) : first, false, false);
             List<byte[]> bytes = pieces(taken());
             write(List.of(logins.afterChap()), false, false);
-            var requests = new Requests(dice, Agreed.PLAIN, false);
-            write(mutator.mutate(requests.next()), Agreed.PLAIN);
-            var turn = new Plan.ChapTurn(dice.number(), first.getLast().header,
-                    dice.percent(70), dice.percent(40), pieces(taken()));
+            var requests = new Requests(random, Negotiated.PLAIN, false);
+            write(mutator.mutate(requests.next()), Negotiated.PLAIN);
+            var turn = new Plan.ChapTurn(random.number(), first.getLast().header,
+                    random.percent(70), random.percent(40), pieces(taken()));
             return new Plan(number, bytes, 1, false, Plan.Ending.HALF_CLOSE, Optional.of(turn));
         }
 
@@ -133,9 +135,9 @@ final class Planner {
         private Plan again() {
             List<Wire> login = logins.normal().requests();
             login.forEach(pdu -> {
-                Logins.isid(pdu, Logins.isid(0xff_ff00_0000L | dice.below(3)));
-                if (dice.percent(20)) {
-                    pdu.bhs().int16(LoginRequest.TSIH, dice.below(1 << 16));
+                Logins.isid(pdu, Logins.isid(0xff_ff00_0000L | random.below(3)));
+                if (random.percent(20)) {
+                    pdu.bhs().int16(LoginRequest.TSIH, random.below(1 << 16));
                 }
             });
             write(login, false, false);
@@ -144,12 +146,12 @@ final class Planner {
 
         /** No iSCSI at all. */
         private Plan garbage() {
-            out.writeBytes(switch (dice.below(4)) {
+            out.writeBytes(switch (random.below(4)) {
                 case 0 -> "GET / HTTP/1.1\r\nHost: target\r\nAccept: */*\r\n\r\n"
                         .getBytes(StandardCharsets.US_ASCII);
                 case 1 -> new byte[]{0x16, 3, 1, 2, 0, 1, 0, 1, (byte) 0xfc, 3, 3};
-                case 2 -> new byte[dice.below(200)];
-                default -> dice.bytes(dice.below(2000));
+                case 2 -> new byte[random.below(200)];
+                default -> random.bytes(random.below(2000));
             });
             return finished(1, false, ending(false));
         }
@@ -158,21 +160,21 @@ final class Planner {
             if (clean) {
                 return Plan.Ending.HALF_CLOSE;
             }
-            return dice.perMille(30)
+            return random.perMille(30)
                     ? Plan.Ending.RESET
-                    : dice.perMille(1) ? Plan.Ending.STALL : Plan.Ending.HALF_CLOSE;
+                    : random.perMille(1) ? Plan.Ending.STALL : Plan.Ending.HALF_CLOSE;
         }
 
         private Plan finished(int streams, boolean clean, Plan.Ending ending) {
             byte[] bytes = taken();
-            if (!clean && dice.percent(12) && bytes.length > 1) {
-                bytes = Arrays.copyOf(bytes, dice.between(1, bytes.length - 1)); // cut inside
+            if (!clean && random.percent(12) && bytes.length > 1) {
+                bytes = Arrays.copyOf(bytes, random.between(1, bytes.length - 1)); // cut inside
             }
             return new Plan(number, pieces(bytes), streams, clean, ending, Optional.empty());
         }
 
-        private void write(List<Wire> pdus, Agreed agreed) {
-            write(pdus, agreed.headerDigest(), agreed.dataDigest());
+        private void write(List<Wire> pdus, Negotiated negotiated) {
+            write(pdus, negotiated.headerDigest(), negotiated.dataDigest());
         }
 
         private void write(List<Wire> pdus, boolean headerDigest, boolean dataDigest) {
@@ -189,13 +191,13 @@ final class Planner {
 
         /** Mostly one write; else several, so that PDUs come in pieces. */
         private List<byte[]> pieces(byte[] bytes) {
-            if (dice.percent(80) || bytes.length < 2) {
+            if (random.percent(80) || bytes.length < 2) {
                 return List.of(bytes);
             }
             var pieces = new ArrayList<byte[]>();
             int at = 0;
-            for (int i = dice.between(1, 4); i > 0 && at < bytes.length; i--) {
-                int to = dice.between(at, bytes.length);
+            for (int i = random.between(1, 4); i > 0 && at < bytes.length; i--) {
+                int to = random.between(at, bytes.length);
                 pieces.add(Arrays.copyOfRange(bytes, at, to));
                 at = to;
             }

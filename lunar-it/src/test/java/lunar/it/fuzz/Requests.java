@@ -19,30 +19,30 @@ import lunar.iscsi.pdu.TextRequest;
 import lunar.scsi.Lun;
 
 /**
- * Streams of full feature phase as they should be: what an initiator sends for one or a few requests. Keeps the
- * numbers of the session as a well-behaved initiator would, and knows which tags the target gives to its R2Ts.
+ * Valid streams of the full feature phase: what an initiator sends for one or a few requests. Maintains the session's
+ * sequence numbers as a correct initiator does, and predicts the tags that the target assigns to its R2Ts.
  */
 final class Requests {
     /** Tags of pings that show that a stream was survived. */
     static final int PROBE = 0xf500_0000;
 
-    private static final byte[] POOL = Dice.of(0, 0).bytes(Agreed.SEGMENT);
+    private static final byte[] POOL = SeededRandom.of(0, 0).bytes(Negotiated.SEGMENT);
     private static final int BLOCK = 512;
 
     /** How many there are of them at each open target. */
     static final int LUNS = 6;
 
-    private final Dice dice;
-    private final Agreed agreed;
+    private final SeededRandom random;
+    private final Negotiated negotiated;
     private final boolean considerate;
     private int cmdSn = Logins.FIRST_CMD_SN;
     private int itt = 0x1000;
     private int ttt;
 
     /** {@code considerate}: without task management that ends the commands of others. */
-    Requests(Dice dice, Agreed agreed, boolean considerate) {
-        this.dice = dice;
-        this.agreed = agreed;
+    Requests(SeededRandom random, Negotiated negotiated, boolean considerate) {
+        this.random = random;
+        this.negotiated = negotiated;
         this.considerate = considerate;
     }
 
@@ -51,12 +51,12 @@ final class Requests {
         return Wire.of(new NopOut(true, Lun.ZERO, PROBE | stream, Bhs.NO_TAG, cmdSn, 0));
     }
 
-    /** One stream. */
+    /** A stream of requests. */
     List<Wire> next() {
-        if (agreed.discovery()) {
-            return dice.percent(70) ? text() : List.of(nop());
+        if (negotiated.discovery()) {
+            return random.percent(70) ? text() : List.of(nop());
         }
-        return switch (dice.below(16)) {
+        return switch (random.below(16)) {
             case 0, 1 -> List.of(read());
             case 2, 3, 4, 5 -> write();
             case 6, 7 -> List.of(parameters());
@@ -82,7 +82,7 @@ final class Requests {
 
     /** The end of a session. */
     Wire logout() {
-        return Wire.of(new LogoutRequest(dice.percent(50), LogoutReason.CLOSE_SESSION, itt++, 0,
+        return Wire.of(new LogoutRequest(random.percent(50), LogoutReason.CLOSE_SESSION, itt++, 0,
                 cmdSn++, 0));
     }
 
@@ -92,32 +92,32 @@ final class Requests {
         for (int i = 0; i < count; i++) {
             int blocks = 512;
             all.add(command(Lun.ZERO, true, false, blocks * BLOCK, 0,
-                    cdb(0x28, dice.below(4096), blocks)));
+                    cdb(0x28, random.below(4096), blocks)));
         }
         return all;
     }
 
     private Wire read() {
-        int blocks = dice.ofInts(0, 1, 1, 8, 8, 16, 64, dice.below(300));
-        int lba = dice.percent(95) ? dice.below(8192) : dice.edge(16_384);
-        boolean sixteen = dice.percent(30);
-        int bytes = dice.percent(85) ? blocks * BLOCK : dice.between(0, 1 << 18);
+        int blocks = random.ofInts(0, 1, 1, 8, 8, 16, 64, random.below(300));
+        int lba = random.percent(95) ? random.below(8192) : random.edge(16_384);
+        boolean sixteen = random.percent(30);
+        int bytes = random.percent(85) ? blocks * BLOCK : random.between(0, 1 << 18);
         return command(lun(), true, false, bytes, 0,
                 sixteen ? cdb16(0x88, lba, blocks) : cdb(0x28, lba, blocks));
     }
 
     /** Data that the target asks for come only where it is certain that it asks: it numbers the tags of its R2Ts. */
     private List<Wire> write() {
-        int blocks = dice.ofInts(1, 1, 2, 8, 8, 16, dice.below(40), dice.below(200));
-        int lba = dice.percent(95) ? dice.below(8192) : dice.edge(16_384);
-        if (dice.percent(75)) {
-            return writing(Lun.of(dice.below(LUNS)), true,
-                    dice.percent(70) ? cdb(0x2a, lba, blocks) : cdb16(0x8a, lba, blocks),
+        int blocks = random.ofInts(1, 1, 2, 8, 8, 16, random.below(40), random.below(200));
+        int lba = random.percent(95) ? random.below(8192) : random.edge(16_384);
+        if (random.percent(75)) {
+            return writing(Lun.of(random.below(LUNS)), true,
+                    random.percent(70) ? cdb(0x2a, lba, blocks) : cdb16(0x8a, lba, blocks),
                     blocks * BLOCK);
         }
-        byte[] cdb = dice.percent(40)
-                ? cdb(dice.ofInts(0x2a, 0x2e, 0x2f, 0x41), lba, blocks)
-                : cdb16(dice.ofInts(0x8a, 0x89, 0x93, 0x8e), lba, blocks);
+        byte[] cdb = random.percent(40)
+                ? cdb(random.ofInts(0x2a, 0x2e, 0x2f, 0x41), lba, blocks)
+                : cdb16(random.ofInts(0x8a, 0x89, 0x93, 0x8e), lba, blocks);
         if (cdb[0] == (byte) 0x89) { // COMPARE AND WRITE: twice the blocks of one byte
             blocks = blocks & 0x3f;
             cdb[13] = (byte) blocks;
@@ -127,36 +127,38 @@ final class Requests {
                 cdb[0] == (byte) 0x93 || cdb[0] == 0x41 ? BLOCK : blocks * BLOCK);
     }
 
-    /** A command with its data: immediate, unsolicited and asked for, as was agreed. */
+    /** A command with its immediate, unsolicited and solicited data, as negotiated. */
     private List<Wire> writing(Lun lun, boolean certain, byte[] cdb, int wished) {
         int bytes = certain
                 ? wished
-                : Math.min(wished, !agreed.initialR2t() || agreed.immediateData()
-                        ? agreed.firstBurst()
+                : Math.min(wished, !negotiated.initialR2t() || negotiated.immediateData()
+                        ? negotiated.firstBurst()
                         : 0);
-        int immediate = agreed.immediateData()
-                ? Math.min(Math.min(bytes, agreed.firstBurst()),
-                        dice.percent(60) || (!certain && agreed.initialR2t())
-                                ? Agreed.SEGMENT
-                                : dice.below(1024) & ~3)
+        int immediate = negotiated.immediateData()
+                ? Math.min(Math.min(bytes, negotiated.firstBurst()),
+                        random.percent(60) || (!certain && negotiated.initialR2t())
+                                ? Negotiated.SEGMENT
+                                : random.below(1024) & ~3)
                 : 0;
-        int unsolicited = agreed.initialR2t()
+        int unsolicited = negotiated.initialR2t()
                 ? immediate
-                : dice.percent(70) || !certain ? Math.min(bytes, agreed.firstBurst()) : immediate;
+                : random.percent(70) || !certain
+                        ? Math.min(bytes, negotiated.firstBurst())
+                        : immediate;
         var all = new ArrayList<Wire>();
         int task = itt++;
         all.add(Wire.of(new ScsiCommand(false, unsolicited == immediate, false, true,
                 TaskAttribute.SIMPLE, 0, lun, task, bytes, cmdSn++, 0, MemorySegment.ofArray(cdb),
                 0), data(immediate)));
         sequence(all, lun, task, Bhs.NO_TAG, immediate, unsolicited);
-        for (int at = unsolicited; at < bytes; at += agreed.maxBurst()) {
-            sequence(all, lun, task, ++ttt, at, Math.min(bytes, at + agreed.maxBurst()));
+        for (int at = unsolicited; at < bytes; at += negotiated.maxBurst()) {
+            sequence(all, lun, task, ++ttt, at, Math.min(bytes, at + negotiated.maxBurst()));
         }
         return all;
     }
 
     private void sequence(List<Wire> to, Lun lun, int task, int tag, int from, int end) {
-        int segment = dice.ofInts(512, 4096, 8192, 65_536, Agreed.SEGMENT);
+        int segment = random.ofInts(512, 4096, 8192, 65_536, Negotiated.SEGMENT);
         segment = Math.max(segment, (end - from) / 20 & ~3);
         int dataSn = 0;
         for (int at = from; at < end; at += segment) {
@@ -168,52 +170,52 @@ final class Requests {
 
     /** A command that answers with parameter data, or none. */
     private Wire parameters() {
-        int length = dice.ofInts(0, 4, 8, 36, 64, 96, 255, 512, 4096);
+        int length = random.ofInts(0, 4, 8, 36, 64, 96, 255, 512, 4096);
         byte[] cdb = new byte[16];
-        switch (dice.below(14)) {
+        switch (random.below(14)) {
             case 0 -> {
             }
             case 1 -> set(cdb, 0x03, 4, length);
             case 2 -> {
                 set(cdb, 0x12, 3, length >> 8, length);
-                if (dice.percent(60)) {
+                if (random.percent(60)) {
                     cdb[1] = 1;
-                    cdb[2] = (byte) dice.ofInts(0, 0x80, 0x83, 0x86, 0xb0, 0xb1, 0xb2,
-                            dice.below(256));
+                    cdb[2] = (byte) random.ofInts(0, 0x80, 0x83, 0x86, 0xb0, 0xb1, 0xb2,
+                            random.below(256));
                 }
             }
             case 3 -> {
                 set(cdb, 0x1a, 4, length);
-                cdb[2] = (byte) dice.ofInts(0x3f, 0x08, 0x0a, 0x1c, dice.below(256));
+                cdb[2] = (byte) random.ofInts(0x3f, 0x08, 0x0a, 0x1c, random.below(256));
             }
             case 4 -> {
                 set(cdb, 0x5a, 7, length >> 8, length);
-                cdb[2] = (byte) dice.ofInts(0x3f, 0x08, 0x0a, 0x1c, dice.below(256));
+                cdb[2] = (byte) random.ofInts(0x3f, 0x08, 0x0a, 0x1c, random.below(256));
             }
             case 5 -> set(cdb, 0x25, 9, 0);
             case 6 -> {
                 set(cdb, 0x9e, 12, length >> 8, length);
-                cdb[1] = (byte) dice.ofInts(0x10, 0x10, 0x12, dice.below(256));
+                cdb[1] = (byte) random.ofInts(0x10, 0x10, 0x12, random.below(256));
             }
             case 7 -> {
                 set(cdb, 0xa0, 8, length >> 8, length);
-                cdb[2] = (byte) dice.below(4);
+                cdb[2] = (byte) random.below(4);
             }
             case 8 -> {
                 set(cdb, 0xa3, 8, length >> 8, length);
-                cdb[1] = (byte) dice.ofInts(0x0a, 0x0c, 0x0d, dice.below(32));
-                cdb[2] = (byte) dice.below(8);
-                cdb[3] = (byte) dice.below(256);
+                cdb[1] = (byte) random.ofInts(0x0a, 0x0c, 0x0d, random.below(32));
+                cdb[2] = (byte) random.below(8);
+                cdb[3] = (byte) random.below(256);
             }
             case 9 -> {
                 set(cdb, 0x5e, 7, length >> 8, length);
-                cdb[1] = (byte) dice.below(5);
+                cdb[1] = (byte) random.below(5);
             }
-            case 10 -> set(cdb, dice.ofInts(0x35, 0x91), 8, 1);
-            case 11 -> set(cdb, 0x1b, 4, dice.below(4));
-            case 12 -> set(cdb, dice.ofInts(0x16, 0x17, 0x1e, 0x34, 0x90, 0x2f, 0x8f), 8, 1);
+            case 10 -> set(cdb, random.ofInts(0x35, 0x91), 8, 1);
+            case 11 -> set(cdb, 0x1b, 4, random.below(4));
+            case 12 -> set(cdb, random.ofInts(0x16, 0x17, 0x1e, 0x34, 0x90, 0x2f, 0x8f), 8, 1);
             default -> {
-                byte[] any = dice.bytes(16);
+                byte[] any = random.bytes(16);
                 System.arraycopy(any, 0, cdb, 0, 16);
             }
         }
@@ -224,13 +226,13 @@ final class Requests {
     private List<Wire> withList() {
         byte[] cdb = new byte[16];
         int length = 24;
-        switch (dice.below(4)) {
+        switch (random.below(4)) {
             case 0 -> set(cdb, 0x42, 7, 0, length); // UNMAP of one range
             case 1 -> set(cdb, 0x15, 4, length);
             case 2 -> set(cdb, 0x55, 7, 0, length);
             default -> {
                 set(cdb, 0x5f, 7, 0, length);
-                cdb[1] = (byte) dice.below(8);
+                cdb[1] = (byte) random.below(8);
             }
         }
         List<Wire> all = writing(lun(), false, cdb, length);
@@ -238,9 +240,9 @@ final class Requests {
         byte[] list = new byte[24];
         if (cdb[0] == 0x42) {
             set(list, 0, 1, 22, 0, 16);
-            set(list, 0, 14, dice.below(40), dice.below(256), 0, 0, 0, dice.below(64));
+            set(list, 0, 14, random.below(40), random.below(256), 0, 0, 0, random.below(64));
         } else {
-            list = dice.bytes(24);
+            list = random.bytes(24);
         }
         if (all.getFirst().data.length == list.length) {
             all.getFirst().data = list;
@@ -249,21 +251,21 @@ final class Requests {
     }
 
     private Wire nop() {
-        boolean immediate = dice.percent(30);
+        boolean immediate = random.percent(30);
         return Wire.of(new NopOut(immediate, Lun.ZERO, itt++, Bhs.NO_TAG,
-                immediate ? cmdSn : cmdSn++, 0), data(dice.ofInts(0, 0, 4, 30, 600, 5000)));
+                immediate ? cmdSn : cmdSn++, 0), data(random.ofInts(0, 0, 4, 30, 600, 5000)));
     }
 
     private List<Wire> text() {
         int task = itt++;
-        String said = dice.of("SendTargets=All", "SendTargets=", "MaxRecvDataSegmentLength=8192",
+        String said = random.of("SendTargets=All", "SendTargets=", "MaxRecvDataSegmentLength=8192",
                 "SendTargets=" + Peers.OPEN.getFirst(), "X-org.lunar.fuzz=1");
         byte[] bytes = (said + "\0").getBytes(StandardCharsets.UTF_8);
-        if (dice.percent(70)) {
+        if (random.percent(70)) {
             return List.of(Wire.of(new TextRequest(false, true, false, Lun.ZERO, task, Bhs.NO_TAG,
                     cmdSn++, 0), bytes));
         }
-        int cut = dice.below(bytes.length);
+        int cut = random.below(bytes.length);
         return List.of(
                 Wire.of(new TextRequest(false, false, true, Lun.ZERO, task, Bhs.NO_TAG, cmdSn++, 0),
                         Arrays.copyOf(bytes, cut)),
@@ -274,14 +276,14 @@ final class Requests {
     /** A command whose data do not come, and task management that ends it or not. */
     private List<Wire> manage() {
         var all = new ArrayList<Wire>();
-        int function = considerate ? dice.ofInts(1, 2, 3, 9, 10, 12, 14) : dice.between(1, 14);
-        Lun lun = Lun.of(dice.below(LUNS));
+        int function = considerate ? random.ofInts(1, 2, 3, 9, 10, 12, 14) : random.between(1, 14);
+        Lun lun = Lun.of(random.below(LUNS));
         int referenced = itt;
-        if (dice.percent(60)) {
+        if (random.percent(60)) {
             int bytes = 8192;
             all.add(command(lun, false, true, bytes, 0, cdb(0x2a, 0, bytes / BLOCK)));
-            ttt += Math.min(agreed.outstandingR2t(),
-                    (bytes + agreed.maxBurst() - 1) / agreed.maxBurst());
+            ttt += Math.min(negotiated.outstandingR2t(),
+                    (bytes + negotiated.maxBurst() - 1) / negotiated.maxBurst());
         }
         all.add(Wire.of(new TaskManagementRequest(true, function, lun, itt++,
                 function == 1 ? referenced : Bhs.NO_TAG, cmdSn, 0, cmdSn - 1, 0)));
@@ -291,30 +293,30 @@ final class Requests {
     /** Commands whose numbers come in another order. */
     private List<Wire> outOfOrder() {
         var all = new ArrayList<Wire>();
-        int count = dice.between(2, 6);
+        int count = random.between(2, 6);
         for (int i = 0; i < count; i++) {
-            all.add(dice.percent(50) ? read() : parameters());
+            all.add(random.percent(50) ? read() : parameters());
         }
         for (int i = count - 1; i > 0; i--) {
-            java.util.Collections.swap(all, i, dice.below(i + 1));
+            java.util.Collections.swap(all, i, random.below(i + 1));
         }
         return all;
     }
 
     private List<Wire> batch() {
         var all = new ArrayList<Wire>();
-        for (int i = dice.between(2, 6); i > 0; i--) {
-            if (dice.percent(30)) {
+        for (int i = random.between(2, 6); i > 0; i--) {
+            if (random.percent(30)) {
                 all.addAll(write());
             } else {
-                all.add(dice.percent(50) ? read() : parameters());
+                all.add(random.percent(50) ? read() : parameters());
             }
         }
         return all;
     }
 
     private Wire snack() {
-        return switch (dice.below(4)) {
+        return switch (random.below(4)) {
             case 0 -> Wire.of(new SnackRequest(SnackType.DATA_R2T, Lun.ZERO, itt - 1, Bhs.NO_TAG, 0,
                     0, 0));
             case 1 -> Wire.of(new SnackRequest(SnackType.STATUS, Lun.ZERO, Bhs.NO_TAG, Bhs.NO_TAG,
@@ -327,11 +329,11 @@ final class Requests {
 
     /** A command with additional header segments: a long CDB, or both directions. */
     private Wire extended() {
-        if (dice.percent(50)) {
-            byte[] cdb = Arrays.copyOf(dice.bytes(dice.between(17, 260)), 260);
+        if (random.percent(50)) {
+            byte[] cdb = Arrays.copyOf(random.bytes(random.between(17, 260)), 260);
             cdb[0] = 0x7f;
             cdb[7] = 24;
-            return command(lun(), false, false, 0, 0, Arrays.copyOf(cdb, dice.between(17, 260)));
+            return command(lun(), false, false, 0, 0, Arrays.copyOf(cdb, random.between(17, 260)));
         }
         return Wire.of(new ScsiCommand(false, true, true, true, TaskAttribute.SIMPLE, 0, lun(),
                 itt++, 0, cmdSn++, 0, MemorySegment.ofArray(cdb(0x53, 0, 1)), BLOCK));
@@ -345,9 +347,9 @@ final class Requests {
 
     /** Mostly one that is there. */
     private Lun lun() {
-        return dice.percent(92)
-                ? Lun.of(dice.ofInts(0, 0, 0, 1, 1, 2, 3, 4, 5))
-                : new Lun(dice.percent(50) ? (long) dice.below(300) << 48 : dice.number());
+        return random.percent(92)
+                ? Lun.of(random.ofInts(0, 0, 0, 1, 1, 2, 3, 4, 5))
+                : new Lun(random.percent(50) ? (long) random.below(300) << 48 : random.number());
     }
 
     static byte[] data(int length) { return Arrays.copyOf(POOL, length); }

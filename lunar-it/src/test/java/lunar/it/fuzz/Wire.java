@@ -7,7 +7,7 @@ import lunar.iscsi.pdu.Bhs;
 import lunar.iscsi.pdu.Pdu;
 import lunar.iscsi.pdu.ScsiCommand;
 
-/** A PDU that may say anything: its header need not agree with what follows it. */
+/** A PDU whose header need not agree with the data that follow. */
 final class Wire {
     private static final byte[] NOTHING = {};
 
@@ -52,7 +52,7 @@ final class Wire {
 
     int opcode() { return header[0] & 0x3f; }
 
-    /** Makes the header tell the lengths of what follows it, as far as its fields reach. */
+    /** Sets the length fields of the header to what follows it, as far as they reach. */
     void lengths() {
         header[4] = (byte) (ahs.length / 4);
         header[5] = (byte) (data.length >> 16);

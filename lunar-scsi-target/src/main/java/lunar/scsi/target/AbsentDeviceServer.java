@@ -16,7 +16,8 @@ import lunar.scsi.vpd.Inquiry;
 import lunar.scsi.vpd.StandardInquiry;
 
 /**
- * Answers for LUNs where nothing is (SAM-5 section 4.6.4): INQUIRY, REPORT LUNS and REQUEST SENSE work, all else fails.
+ * Device server of LUNs without a logical unit (SAM-5 section 4.6.4): executes INQUIRY, REPORT LUNS and REQUEST SENSE,
+ * and rejects all other commands.
  */
 public final class AbsentDeviceServer implements DeviceServer {
     private static final Sense NOT_SUPPORTED = Sense.of(SenseKey.ILLEGAL_REQUEST,
@@ -52,12 +53,12 @@ public final class AbsentDeviceServer implements DeviceServer {
     }
 
     /**
-     * Executes REPORT LUNS, which is the same at every LUN (SPC-5 section 6.34): reports what the nexus may see. There
-     * is no administrative logical unit, so nothing lies below one. A nexus that has asked need not be told any more
-     * that the list has changed (SAM-5 section 5.14).
+     * Executes REPORT LUNS, which is the same at every LUN (SPC-5 section 6.34): reports the LUNs that the nexus may
+     * access. There is no administrative logical unit, so no LUN is subordinate to one. Clears the nexus's pending
+     * REPORTED LUNS DATA HAS CHANGED, because the command has reported the change (SAM-5 section 5.14).
      */
     static void reportLuns(ScsiTask task, ReportLuns report) {
-        if (report.select() != 0x01) { // before the list is looked at: what changes between is told twice, not never
+        if (report.select() != 0x01) { // cleared before the list is read, so that no concurrent change is missed
             task.nexus().clearAttention(AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED);
         }
         List<Lun> luns = switch (report.select()) {

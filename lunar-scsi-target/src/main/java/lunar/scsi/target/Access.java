@@ -1,21 +1,24 @@
 package lunar.scsi.target;
 
 /**
- * The access of a command to the medium, by which the state of the medium and reservations let the command pass
- * (SPC-5 section 5.13.1, SBC-4 section 4.17, with their tables of commands).
+ * Access of a command to the medium; decides whether the state of the medium and reservations permit the command (SPC-5
+ * section 5.13.1, SBC-4 section 4.17, with their tables of commands).
  */
 public enum Access {
-    /** Nothing: it always passes. */
+    /** No access: always permitted. */
     FREE(false),
-    /** Asks whether the medium is there. */
+    /** Tests whether the medium is present. */
     READY(true),
-    /** Reads the medium: stopped by reservations of exclusive access. */
+    /** Reads the medium: conflicts with exclusive access reservations. */
     READ(true),
-    /** Tells of the unit and not of the medium, and yet is stopped by reservations of exclusive access. */
+    /** Reads information about the unit rather than the medium, but conflicts with exclusive access reservations. */
     INFORM(false),
-    /** Changes the medium: stopped by every reservation of others. */
+    /** Changes the medium: conflicts with every reservation of another nexus. */
     WRITE(true),
-    /** Does not need the medium, but changes how others see the unit: stopped by every reservation of others. */
+    /**
+     * Does not need the medium, but changes state that other nexuses see: conflicts with every reservation of another
+     * nexus.
+     */
     CONTROL(false);
 
     private final boolean needsMedium;

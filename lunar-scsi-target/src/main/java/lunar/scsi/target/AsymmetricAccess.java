@@ -35,8 +35,9 @@ public final class AsymmetricAccess {
     }
 
     /**
-     * Puts a group of a target that has just got the unit into its state, over what another target of this name may
-     * have left there while its last commands go on. No nexus is told: none has seen the unit there.
+     * Initializes the state of a group of a target that has just got the unit; replaces a state that another target of
+     * this name may have left while its last commands complete. Establishes no unit attention, because no nexus has
+     * accessed the unit there.
      */
     synchronized void begin(TargetPort group, State state) {
         if (of(group).state() != state) {
@@ -65,7 +66,7 @@ public final class AsymmetricAccess {
         return inactive(port) == null;
     }
 
-    /** The state of a port through which few commands pass; null where it is active. */
+    /** Returns the state of a port that is not active and permits few commands; null for an active port. */
     @Nullable
     State inactive(TargetPort port) {
         if (allActive) {
@@ -75,7 +76,7 @@ public final class AsymmetricAccess {
         return isActive(state) ? null : state;
     }
 
-    /** Returns the sense data of a command that does not pass in a state. */
+    /** Returns the sense data of a command that a state does not permit. */
     static Sense sense(State state) {
         return Sense.of(SenseKey.NOT_READY, switch (state) {
             case STANDBY -> AdditionalSense.TARGET_PORT_IN_STANDBY_STATE;

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Unit attention conditions of one nexus at one logical unit, oldest first (SAM-5 section 5.14). Thread-safe. */
 final class Attentions {
-    /** Most conditions that pend at once: more tell the host nothing new. */
+    /** Maximum number of pending conditions; further ones would tell the host nothing new. */
     private static final int MAX_PENDING = 16;
 
     private final Deque<AdditionalSense> pending = new ArrayDeque<>();
     private volatile boolean any;
 
-    /** @param first what a new nexus hears of first; null for nothing */
+    /** @param first condition that is reported first to a new nexus; null for none */
     Attentions(@Nullable AdditionalSense first) {
         if (first != null) {
             pending.add(first);
@@ -29,13 +29,15 @@ final class Attentions {
         }
     }
 
-    /** Forgets one that the nexus has learned of in another way. */
+    /** Clears a condition that the nexus has learned of in another way. */
     synchronized void clear(AdditionalSense condition) {
         pending.remove(condition);
         any = !pending.isEmpty();
     }
 
-    /** Returns the oldest, which stays pending, and whether there are more (SAM-5 section 7.10). */
+    /**
+     * Returns the oldest condition, which stays pending, and whether more are pending (SAM-5 section 7.10).
+     */
     synchronized Optional<PendingAttention> pending() {
         return Optional.ofNullable(pending.peek())
                 .map(oldest -> new PendingAttention(oldest, pending.size() > 1));

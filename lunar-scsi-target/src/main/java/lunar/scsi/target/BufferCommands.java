@@ -12,21 +12,21 @@ import lunar.scsi.primary.ReadBuffer;
 import lunar.scsi.primary.WriteBuffer;
 
 /**
- * READ BUFFER and WRITE BUFFER (SPC-5 sections 6.18 and 6.49): a buffer that all nexuses share, and an echo buffer for
- * each. There is no microcode to write.
+ * Executes READ BUFFER and WRITE BUFFER (SPC-5 sections 6.18 and 6.49) on a data buffer that all nexuses share and an
+ * echo buffer per nexus. Downloading microcode is not supported.
  */
 public final class BufferCommands {
     private static final int BUFFER_BYTES = 64 << 10;
-    /** The field of the echo buffer's capacity has 13 bits. */
+    /** Echo buffer size; the BUFFER CAPACITY field of an echo buffer has 13 bits. */
     private static final int ECHO_BYTES = 4096;
     /** EBOS: an echo buffer is not overwritten by other nexuses. */
     private static final byte EBOS = 1;
 
     private final byte[] buffer = new byte[BUFFER_BYTES];
-    /** Goes with the nexus. */
+    /** Discarded together with the nexus. */
     private final Map<Nexus, byte[]> echoes = Collections.synchronizedMap(new WeakHashMap<>());
 
-    /** Makes the commands of one unit, with empty buffers. */
+    /** Creates the commands of one unit, with empty buffers. */
     public BufferCommands() {}
 
     /** Adds the commands. */
@@ -76,7 +76,7 @@ public final class BufferCommands {
         return Arrays.copyOfRange(buffer, offset, BUFFER_BYTES);
     }
 
-    /** OFFSET BOUNDARY 0: at any byte; a buffer that is not there has a capacity of 0. */
+    /** OFFSET BOUNDARY 0 permits any byte offset; a buffer that does not exist has capacity 0. */
     private static byte[] descriptor(int id) {
         int capacity = id == 0 ? BUFFER_BYTES : 0;
         return new byte[]{0, (byte) (capacity >> 16), (byte) (capacity >> 8), (byte) capacity};

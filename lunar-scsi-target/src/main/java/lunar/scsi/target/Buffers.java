@@ -10,10 +10,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pool of native memory for the data of commands, in size classes of powers of four from 4 KiB. Bounded: what is in
- * use and what is kept idle together never exceed the limit by more than one buffer. Idle buffers are kept; where those
- * of one class make room for another, their memory counts until the garbage collector has freed it. So the pool never
- * runs into the limit of the JVM, where the thread that asks, an event loop most often, sleeps. Thread-safe.
+ * Pool of native memory for the data of commands, in size classes of powers of four from 4 KiB. Bounded: buffers in use
+ * and idle buffers together exceed the limit by at most one buffer. Idle buffers are kept. A buffer that is dropped to
+ * make room for another size class counts until the garbage collector has freed it, so that the pool never reaches the
+ * JVM's limit, where the allocating thread, usually an event loop, would sleep. Thread-safe.
  */
 public final class Buffers {
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -25,12 +25,12 @@ public final class Buffers {
     public static final class Buffer {
         private static final int SLICES = 16;
         private static final int HASH = 0x9e3779b9;
-        private static final int HASH_SHIFT = 28; // leaves a number below SLICES
+        private static final int HASH_SHIFT = 28; // leaves an index below SLICES
 
         private final MemorySegment memory;
         private final int sizeClass;
         private final Runnable whenDropped;
-        /** Parts that were asked for, kept for the next user, which most likely asks for the same ones. */
+        /** Slices made so far, kept for the next user, which most likely needs the same ones. */
         private @Nullable MemorySegment @Nullable [] slices;
 
         private Buffer(MemorySegment memory, int sizeClass, Runnable whenDropped) {
@@ -39,13 +39,13 @@ public final class Buffers {
             this.whenDropped = whenDropped;
         }
 
-        /** All of it. */
+        /** Returns the whole buffer. */
         public MemorySegment memory() { return memory; }
 
-        /** Where it belongs in the pool. */
+        /** Returns the index of its size class. */
         int sizeClass() { return sizeClass; }
 
-        /** Returns a part of it; made once for users that cut their buffers alike. */
+        /** Returns a slice, cached for users that slice their buffers alike. */
         public MemorySegment slice(int offset, int length) {
             if (length == memory.byteSize() && offset == 0) {
                 return memory;
@@ -67,7 +67,7 @@ public final class Buffers {
         }
     }
 
-    /** The memory of one user, of several that must not starve each other. Belongs to one pool. */
+    /** Accounts for the memory of one of several users that must not starve each other. Belongs to one pool. */
     public static final class Share {
         private long bytes;
 
@@ -75,8 +75,8 @@ public final class Buffers {
     }
 
     /**
-     * A share may be this many times what is free for the others: one that hoards ends at three quarters, two at
-     * three sevenths each, and there is always something left.
+     * A share may use at most this many times the memory that is free for the others: a single heavy user gets at most
+     * three quarters, two get three sevenths each, and some memory is always left.
      */
     private static final int SHARE_OF_FREE = 3;
 
@@ -91,10 +91,10 @@ public final class Buffers {
     private long usedBytes;
     private long idleBytes;
 
-    /** Memory of buffers that were dropped, and that the garbage collector has not freed. */
+    /** Memory of dropped buffers that the garbage collector has not freed yet. */
     private long unfreedBytes;
 
-    /** The collector has been asked to free it. */
+    /** Whether a collection has been requested. */
     private boolean collecting;
 
     /**
@@ -108,15 +108,15 @@ public final class Buffers {
     /**
      * @param maxBytes in use and idle
      * @param maxUnfreedBytes dropped and not freed yet; beyond it nothing is allocated
-     * @param registrar called with the memory of each new buffer, as a transport may have to prepare it; returns what
-     *        ends that, which runs when the buffer is dropped
+     * @param registrar called with the memory of each new buffer, so that a transport can register it; returns an
+     *        action that undoes the registration and runs when the buffer is dropped
      */
     public Buffers(int largestBytes, long maxBytes, long maxUnfreedBytes,
             Function<MemorySegment, Runnable> registrar) {
         this(largestBytes, maxBytes, maxUnfreedBytes, registrar, System::gc);
     }
 
-    /** @param collect frees what was dropped; on a thread of its own */
+    /** @param collect frees dropped buffers; runs on a separate thread */
     Buffers(int largestBytes, long maxBytes, long maxUnfreedBytes,
             Function<MemorySegment, Runnable> registrar, Runnable collect) {
         this.maxUnfreedBytes = maxUnfreedBytes;
@@ -137,7 +137,7 @@ public final class Buffers {
         return 1 << (SMALLEST_SHIFT + CLASS_SHIFT * sizeClass);
     }
 
-    /** Like {@link #take(int)}, and null too where the share has more than the others leave to it. */
+    /** Like {@link #take(int)}, but also returns null if the share would exceed its part of the pool. */
     public synchronized @Nullable Buffer take(int bytes, Share share) {
         int size = bytesOf(sizeClass(bytes));
         if (share.bytes > 0
@@ -151,14 +151,14 @@ public final class Buffers {
         return taken;
     }
 
-    /** Takes memory of a share back. */
+    /** Returns memory of a share to the pool. */
     public synchronized void give(Buffer buffer, Share share) {
         share.bytes -= bytesOf(buffer.sizeClass());
         give(buffer);
     }
 
     /**
-     * Takes memory of at least so many bytes, with whatever content was there. Null where there is none left: not an
+     * Takes a buffer of at least this many bytes, with undefined content. Returns null if the pool is exhausted: not an
      * Optional, which each command would allocate.
      */
     public synchronized @Nullable Buffer take(int bytes) {
@@ -182,17 +182,21 @@ public final class Buffers {
             usedBytes += size;
             return fresh;
         } catch (OutOfMemoryError _) {
-            // The limit of the JVM is below ours, and running into it costs half a second each time: keep away from it.
+            // The JVM's limit is below the pool's, and each allocation that reaches it stalls for half a second: stay
+            // below it.
             maxBytes = Math.max(size, usedBytes);
             LOG.log(System.Logger.Level.WARNING,
-                    "memory for commands is limited to {0} bytes by the JVM; "
-                            + "-XX:MaxDirectMemorySize gives it more",
+                    "the JVM limits the memory for command data to {0} bytes; "
+                            + "raise the limit with -XX:MaxDirectMemorySize",
                     maxBytes);
             return null;
         }
     }
 
-    /** Makes room by dropping idle buffers, the largest first; false where too many dropped ones are not free yet. */
+    /**
+     * Makes room by dropping idle buffers, the largest first; returns false if too much dropped memory is not freed
+     * yet.
+     */
     private boolean dropIdle(int needed) {
         for (int sizeClass = idle.size() - 1; sizeClass >= 0; sizeClass--) {
             while (usedBytes + idleBytes + needed > maxBytes) {
@@ -231,14 +235,14 @@ public final class Buffers {
 
     private synchronized void collected() { collecting = false; }
 
-    /** Takes memory back. */
+    /** Returns memory to the pool. */
     public synchronized void give(Buffer buffer) {
         int size = bytesOf(buffer.sizeClass());
         usedBytes -= size;
         if (usedBytes + idleBytes + size <= maxBytes) {
             idleBytes += size;
             idle.get(buffer.sizeClass()).push(buffer);
-        } else { // the limit has been lowered meanwhile
+        } else { // the limit was lowered meanwhile
             drop(buffer, size);
         }
     }

@@ -8,26 +8,26 @@ import lunar.scsi.Cdb;
 import lunar.scsi.primary.TargetPortGroups.State;
 
 /**
- * How a kind of command is executed, and when it is refused. Immutable.
+ * Handler of one type of command: executes it, and states the conditions under which it is rejected. Immutable.
  *
- * @param type the kind
- * @param access what it does to the device; the fields of the CDB may have a say in it
- * @param dataOutBytes data-out that a command needs
- * @param execute executes it and ends its task, by the rules of {@link DeviceServer#execute}
- * @param takesLess whether it decides itself what to do with less data-out; others are refused then
- * @param forReaders whether an initiator may send it that may only read
- * @param passes whether it is executed through a port in a state other than active (SPC-5 section 5.18.2)
+ * @param type class of the CDB
+ * @param access its access to the device, which may depend on fields of the CDB
+ * @param dataOutBytes length of data-out that a command needs
+ * @param execute executes the command and ends its task, like {@link DeviceServer#execute}
+ * @param takesLess whether the handler accepts less data-out than needed; otherwise such a command is rejected
+ * @param forReaders whether a read-only initiator may send it
+ * @param passes whether the command is permitted through a port in a state other than active (SPC-5 section 5.18.2)
  * @param recommendedS RECOMMENDED COMMAND TIMEOUT of a standard command in seconds (SPC-5 section 6.35.4)
  */
 public record CommandHandler<C extends Cdb>(Class<C> type, Function<C, Access> access,
         ToLongFunction<C> dataOutBytes, BiConsumer<ScsiTask, C> execute, boolean takesLess,
         Function<C, ReaderRule> forReaders, BiPredicate<C, State> passes, int recommendedS) {
-    /** In place of a length of data-out: as much as the initiator declares. */
+    /** Length of data-out that stands for the length that the initiator declares. */
     static final long ANY_LENGTH = -1;
 
-    /** A transfer, with a disk that has to wake up first. */
+    /** Timeout of a transfer, which may include the spin-up of a disk. */
     private static final int TRANSFER_S = 60;
-    /** Work of a length that the CDB does not bound, or only by the size of the device. */
+    /** Timeout of a command whose duration is bounded by the size of the device at most. */
     private static final int LONG_S = 600;
 
     /** Returns the handler of a command without data-out, whose access depends on its CDB. */
@@ -43,41 +43,41 @@ public record CommandHandler<C extends Cdb>(Class<C> type, Function<C, Access> a
         return of(type, _ -> access, execute);
     }
 
-    /** Returns this handler for a command with data-out. */
+    /** Returns a copy for a command with data-out. */
     public CommandHandler<C> withDataOut(ToLongFunction<C> bytes) {
         return new CommandHandler<>(type, access, bytes, execute, takesLess, forReaders, passes,
                 recommendedS);
     }
 
-    /** Returns this handler, which executes also commands that declare less data-out than they need. */
+    /** Returns a copy that also executes commands with less data-out than they need. */
     public CommandHandler<C> takingLess() {
         return new CommandHandler<>(type, access, dataOutBytes, execute, true, forReaders, passes,
                 recommendedS);
     }
 
-    /** Returns this handler, which takes whatever data-out the initiator declares. */
+    /** Returns a copy that accepts any length of data-out that the initiator declares. */
     public CommandHandler<C> takingAnyDataOut() {
         return withDataOut(_ -> ANY_LENGTH);
     }
 
-    /** Returns this handler with another rule for initiators that may only read than its access implies. */
+    /** Returns a copy with a rule for read-only initiators in place of the one that its access implies. */
     public CommandHandler<C> forReaders(ReaderRule rule) {
         return forReaders(_ -> rule);
     }
 
-    /** Like {@link #forReaders(ReaderRule)}, by the fields of the CDB. */
+    /** Like {@link #forReaders(ReaderRule)}, but the rule depends on the fields of the CDB. */
     public CommandHandler<C> forReaders(Function<C, ReaderRule> rule) {
         return new CommandHandler<>(type, access, dataOutBytes, execute, takesLess, rule, passes,
                 recommendedS);
     }
 
-    /** Returns this handler, which executes commands in these states of a port too. */
+    /** Returns a copy that also executes commands in these states of a port. */
     public CommandHandler<C> passing(BiPredicate<C, State> states) {
         return new CommandHandler<>(type, access, dataOutBytes, execute, takesLess, forReaders,
                 states, recommendedS);
     }
 
-    /** Returns this handler for a command whose CDB does not bound its length. */
+    /** Returns a copy with a long timeout, for a command whose CDB does not bound its duration. */
     public CommandHandler<C> takingLong() {
         return new CommandHandler<>(type, access, dataOutBytes, execute, takesLess, forReaders,
                 passes, LONG_S);

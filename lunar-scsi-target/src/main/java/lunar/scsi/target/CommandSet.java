@@ -20,14 +20,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The commands that a logical unit executes. Filled by one thread before the first command; afterwards it does not
- * change, and any thread may ask it.
+ * change and is safe to read from any thread.
  */
 public final class CommandSet {
-    /** Reads the CDBs of one operation code. */
+    /** Decodes the CDBs of one operation code. */
     @FunctionalInterface
     public interface Decoder {
         /**
-         * Reads a CDB, with the additional bytes of an extended one.
+         * Decodes a CDB, including the additional bytes of an extended CDB.
          *
          * @throws InvalidCdbException with the sense data to answer
          */
@@ -39,7 +39,7 @@ public final class CommandSet {
     private final List<CommandDescriptor> own = new ArrayList<>();
     private final List<Integer> hidden = new ArrayList<>();
 
-    /** Makes an empty set. */
+    /** Creates an empty set. */
     public CommandSet() {}
 
     /** Adds a command. */
@@ -63,10 +63,10 @@ public final class CommandSet {
     }
 
     /**
-     * Adds a decoder of the device type for an operation code, in place of the standard one if there is any:
-     * variable-length CDBs (7Fh) and vendor-specific commands have none. The decoder judges service actions and NACA.
+     * Adds a decoder of the device type for an operation code. Replaces the standard decoder, which variable-length
+     * CDBs (7Fh) and vendor-specific commands do not have. The decoder checks service actions and NACA itself.
      *
-     * @param commands what REPORT SUPPORTED OPERATION CODES reports of these commands, with their timeouts
+     * @param commands descriptors for REPORT SUPPORTED OPERATION CODES, with timeouts
      */
     public CommandSet withDecoder(int opcode, Decoder decoder, CommandDescriptor... commands) {
         if (decoders.put(opcode, decoder) != null) {
@@ -76,7 +76,7 @@ public final class CommandSet {
         return this;
     }
 
-    /** Leaves out a service action of a standard command that is here. */
+    /** Removes a service action of a supported standard command. */
     public CommandSet without(int opcode, int serviceAction) {
         hidden.add(key(opcode, serviceAction));
         return this;
@@ -86,7 +86,7 @@ public final class CommandSet {
         return opcode << Byte.SIZE | serviceAction;
     }
 
-    /** Reads a CDB. */
+    /** Decodes a CDB. */
     Cdb decode(MemorySegment cdb) throws InvalidCdbException {
         Decoder decoder = decoders.isEmpty() || cdb.byteSize() == 0
                 ? null
@@ -94,16 +94,19 @@ public final class CommandSet {
         return decoder == null ? CdbDecoder.decode(cdb) : decoder.decode(cdb);
     }
 
-    /** Whether an operation code has a decoder of the device type, which then judges its service actions. */
+    /** Whether an operation code has a decoder of the device type, which checks service actions itself. */
     boolean hasDecoder(int opcode) {
         return decoders.containsKey(opcode);
     }
 
-    /** Returns the handler of such a command; null where it is not supported. */
+    /** Returns the handler of a command; null if the command is not supported. */
     @Nullable
     CommandHandler<?> handler(Cdb cdb) { return handlers.get(cdb.getClass()); }
 
-    /** Returns what REPORT SUPPORTED OPERATION CODES reports: standard commands that are here, and the type's own. */
+    /**
+     * Returns the commands for REPORT SUPPORTED OPERATION CODES: supported standard commands and those of the device
+     * type.
+     */
     CommandTable table() {
         Stream<CommandDescriptor> standard = StandardCommands.ALL.stream()
                 .filter(command -> !hasDecoder(command.opcode()) && !hidden.contains(

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.zip.CRC32C;
 
 /**
- * Keeps each name in a file: the state, then its CRC32C in four bytes. A new state is written to a file beside the old
- * one, forced to stable storage, and renamed over it.
+ * Stores each state in a file of its own, followed by its CRC32C in four bytes. A new state is written to a temporary
+ * file, forced to stable storage, and renamed over the old one.
  */
 final class DirectoryStateStore implements StateStore {
     private static final int CHECKSUM_BYTES = 4;
@@ -36,7 +36,7 @@ final class DirectoryStateStore implements StateStore {
         int length = file.length - CHECKSUM_BYTES;
         if (length < 0 || ByteBuffer.wrap(file).getInt(length) != checksum(file, length)) {
             throw new IOException("state file " + path(name)
-                    + " is damaged; restore it, or remove it to start without its state");
+                    + " is damaged; restore it from a backup, or remove it to start without this state");
         }
         return Optional.of(Arrays.copyOf(file, length));
     }
@@ -66,7 +66,7 @@ final class DirectoryStateStore implements StateStore {
 
     private Path path(String name) {
         if (!name.matches("[a-z0-9-]+")) {
-            throw new IllegalArgumentException("name of a state: " + name);
+            throw new IllegalArgumentException("invalid state name: " + name);
         }
         return directory.resolve(name);
     }

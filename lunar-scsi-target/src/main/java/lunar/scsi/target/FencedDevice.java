@@ -17,21 +17,22 @@ import lunar.block.spi.RequestCompletion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device with a fence around what aborted commands have left in it. A request that the device does not end cannot be
- * called back, and a write may land at any time until it ends. While its blocks are fenced, every other request that
- * touches them fails with {@link BusyException}: so no read sees what may still change, and no later write is
- * overtaken by it. That makes it true to tell an initiator that its command is aborted (SAM-5 section 5.6).
+ * Fences the blocks of requests that aborted commands have left in a device. A request that the device does not
+ * complete cannot be recalled, and a write may take effect at any time until it completes. While its blocks are fenced,
+ * every other request that overlaps them fails with {@link BusyException}, so that no read returns data that may still
+ * change, and no later write is overtaken. The response that tells an initiator that its command is aborted is
+ * therefore true (SAM-5 section 5.6).
  *
- * <p>One fence per device, however many logical units show it. Thread-safe; costs a volatile read while nothing is
+ * <p>One fence per device, shared by all logical units over it. Thread-safe; costs a volatile read while nothing is
  * fenced.
  */
 public final class FencedDevice extends ForwardingDevice {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
-    /** Most that may be left behind in one device; beyond it none is let go of. */
+    /** Maximum number of fenced requests per device; further requests are waited for. */
     static final int MAX_CONFINED = 1024;
 
-    /** Fences of the devices in use; weak, since a device has its fence only as long as it is used. */
+    /** Fences of the devices in use; weak, because a fence lives as long as its device is used. */
     private static final Map<BlockDevice, WeakReference<FencedDevice>> FENCES = new WeakHashMap<>();
 
     private final List<Confined> confined = new ArrayList<>();
@@ -39,7 +40,7 @@ public final class FencedDevice extends ForwardingDevice {
 
     private FencedDevice(BlockDevice below) { super(below); }
 
-    /** Returns the device with its fence, the same one for every caller. */
+    /** Returns the fenced device, which all callers share. */
     public static FencedDevice over(BlockDevice device) {
         if (device instanceof FencedDevice fenced) {
             return fenced;
@@ -55,7 +56,7 @@ public final class FencedDevice extends ForwardingDevice {
         }
     }
 
-    /** A fence around what an aborted command has left in the device. */
+    /** Fence around the blocks of a request that an aborted command has left in the device. */
     public final class Confined {
         private final BlockRequest.Operation operation;
         private final long lba;
@@ -73,7 +74,7 @@ public final class FencedDevice extends ForwardingDevice {
                     && lba < request.lba() + request.blockCount();
         }
 
-        /** Lifts the fence when the device has let go of it: its blocks are free again. */
+        /** Lifts the fence after the request has completed; other requests may use its blocks again. */
         public void lift() {
             synchronized (confined) {
                 if (!confined.remove(this)) {
@@ -82,7 +83,7 @@ public final class FencedDevice extends ForwardingDevice {
                 confinedCount = confined.size();
             }
             if (confinedCount == 0) {
-                LOG.log(System.Logger.Level.WARNING, "{0} has ended every aborted command",
+                LOG.log(System.Logger.Level.WARNING, "{0}: all aborted commands have completed",
                         below());
             }
         }
@@ -94,16 +95,16 @@ public final class FencedDevice extends ForwardingDevice {
     }
 
     /**
-     * Fences what a submitted request may change until {@link Confined#lift}. The request must be one that the device
-     * has.
+     * Fences the blocks that a submitted request may change until {@link Confined#lift}. The device must have the
+     * request.
      *
-     * @return empty if too much is fenced already
+     * @return empty if the limit of fenced requests is reached
      */
     public Optional<Confined> confine(BlockRequest request) {
         return confine(new Confined(request.operation(), request.lba(), request.blockCount()));
     }
 
-    /** Fences the whole device, as {@link #confine(BlockRequest)} does a part of it. */
+    /** Fences the whole device; otherwise like {@link #confine(BlockRequest)}. */
     Optional<Confined> confine() {
         return confine(new Confined(BlockRequest.Operation.WRITE, 0, Long.MAX_VALUE));
     }
@@ -118,15 +119,15 @@ public final class FencedDevice extends ForwardingDevice {
             confined.add(one);
             confinedCount = confined.size();
         }
-        if (first) { // one line for a device that hangs, not one for each of its commands
+        if (first) { // log a hanging device once, not once per command
             LOG.log(System.Logger.Level.WARNING,
-                    "{0} does not end {1}; until it does, commands for these blocks end with BUSY",
+                    "{0} does not complete {1}; commands for these blocks end with BUSY until it does",
                     below(), one);
         }
         return Optional.of(one);
     }
 
-    /** Requests left behind that the device has not ended. */
+    /** Returns the number of fenced requests that the device has not completed. */
     public int confinedCount() {
         return confinedCount;
     }
@@ -145,7 +146,7 @@ public final class FencedDevice extends ForwardingDevice {
         synchronized (confined) {
             for (Confined one : confined) {
                 if (one.touches(request)) {
-                    return new BusyException(request + " touches " + one);
+                    return new BusyException(request + " overlaps " + one);
                 }
             }
         }
@@ -165,7 +166,7 @@ public final class FencedDevice extends ForwardingDevice {
     @Override
     public void submit(BlockRequest request) {
         StorageException refusal = refusal(request);
-        if (refusal == null && Thread.currentThread().isVirtual()) { // a worker; the loops are not
+        if (refusal == null && Thread.currentThread().isVirtual()) { // only workers run on virtual threads
             try {
                 Worker.using(this);
             } catch (StorageException e) {

@@ -15,16 +15,16 @@ import lunar.scsi.primary.SetTimestamp;
 import lunar.scsi.primary.Timestamp;
 
 /**
- * Commands for what hosts record in a logical unit: its identifying information, which is saved, and its clock, which
- * is not (SPC-5 sections 6.33, 6.44, 6.38 and 6.46).
+ * Executes the commands for identifying information, which is saved, and for the timestamp, which is not (SPC-5
+ * sections 6.33, 6.44, 6.38 and 6.46).
  */
 public final class IdentityCommands {
     private static final String INFORMATION = "identifying-information";
     private static final String TEXT = "identifying-text";
-    /** Beyond every length that is taken: the command is refused, whatever comes. */
+    /** Larger than every accepted length, so that the command rejects an oversized list without reading all of it. */
     private static final int MAX_LIST_BYTES = 4096;
 
-    /** A clock, as far from that of the machine as SET TIMESTAMP has said. */
+    /** Device clock: the machine's clock plus the offset set by SET TIMESTAMP. */
     private record Clock(int origin, long aheadMs) {}
 
     private final LogicalUnit unit;
@@ -35,10 +35,10 @@ public final class IdentityCommands {
     private volatile Clock clock = new Clock(Timestamp.SET_BY_OTHER_MEANS, 0);
 
     /**
-     * Loads what was saved.
+     * Loads the saved identifying information.
      *
      * @param clockMs milliseconds since 1970
-     * @throws IOException when what was saved cannot be read
+     * @throws IOException if the saved state cannot be read
      */
     public IdentityCommands(LogicalUnit unit, StateStore store, LongSupplier clockMs)
             throws IOException {
@@ -119,7 +119,7 @@ public final class IdentityCommands {
 
     private void setTimestamp(ScsiTask task, SetTimestamp command) {
         if (command.parameterListLength() == 0) {
-            task.good(); // no error, and nothing changed
+            task.good(); // an empty list is not an error
             return;
         }
         try {

@@ -9,7 +9,7 @@ import java.util.Locale;
  * @param isid the initiator's part of the session identifier, 48 bits
  */
 public record InitiatorPort(String initiatorName, long isid) {
-    /** Name of the port, of which reservations speak. */
+    /** Returns the port name that reservations use. */
     public String name() {
         return initiatorName + ",i,0x" + String.format(Locale.ROOT, "%012x", isid);
     }

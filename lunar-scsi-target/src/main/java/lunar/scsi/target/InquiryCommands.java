@@ -14,7 +14,7 @@ import lunar.scsi.vpd.SupportedVpdPages;
 import lunar.scsi.vpd.UnitSerialNumber;
 import lunar.scsi.vpd.VpdPage;
 
-/** INQUIRY: the standard data and the pages of vital product data (SPC-5 section 6.7). */
+/** Executes INQUIRY: standard data and vital product data pages (SPC-5 section 6.7). */
 final class InquiryCommands {
     private static final int EXPLICIT_AND_IMPLICIT = 3;
 
@@ -49,7 +49,7 @@ final class InquiryCommands {
         task.checkCondition(Sense.invalidFieldInCdb(2, 7));
     }
 
-    /** The pages of this unit, by ascending code. */
+    /** Returns the VPD pages of this unit in ascending order of page code. */
     private List<VpdPage> pages(Nexus nexus) {
         var pages = new ArrayList<VpdPage>(device.vpdPages());
         pages.add(new UnitSerialNumber(device.identity().serial()));

@@ -13,17 +13,17 @@ import lunar.scsi.target.reservation.Reservations;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A logical unit (SAM-5 section 4.6): a device, the server that executes commands on it, and the state that all device
- * types have in common. Shared by all nexuses; thread-safe.
+ * A logical unit (SAM-5 section 4.6): a device, the server that executes commands on it, and the state common to all
+ * device types. Shared by all nexuses; thread-safe.
  */
 public final class LogicalUnit {
-    /** Makes the device of a unit. */
+    /** Creates the device of a unit. */
     @FunctionalInterface
     interface DeviceMaker {
         PeripheralDevice make(LogicalUnit unit) throws IOException;
     }
 
-    /** Makes the device server of a unit. */
+    /** Creates the device server of a unit. */
     @FunctionalInterface
     interface ServerMaker {
         DeviceServer make(LogicalUnit unit, PeripheralDevice device);
@@ -39,8 +39,8 @@ public final class LogicalUnit {
     private final DeviceServer server;
 
     /**
-     * @param targetName target of registrations that were saved without one
-     * @throws IOException when the saved state cannot be read, or is damaged
+     * @param targetName target of registrations that were saved without a target name
+     * @throws IOException if the saved state cannot be read, or is damaged
      */
     LogicalUnit(UnitKey key, StateStore state, String targetName, DeviceMaker devices,
             ServerMaker servers) throws IOException {
@@ -50,35 +50,37 @@ public final class LogicalUnit {
         server = servers.make(this, device);
     }
 
-    /** What tells the unit from others. */
+    /** Returns the identity of the unit. */
     public UnitKey key() { return key; }
 
-    /** The device, as its type has made it. */
-    public PeripheralDevice device() { return device; }
+    /** Returns the device that its device type created. */
+    public PeripheralDevice device() {
+        return device;
+    }
 
-    /** The server that executes commands of this unit. */
+    /** Returns the device server, which executes the commands of this unit. */
     public DeviceServer server() {
         return server;
     }
 
-    /** Reservations and registrations. */
+    /** Returns the reservations and registrations. */
     public Reservations reservations() {
         return reservations;
     }
 
-    /** States of the target port groups by which the unit is used. */
+    /** Returns the access states of the unit's target port groups. */
     public AsymmetricAccess access() {
         return access;
     }
 
-    /** Returns its commands' share of the server's memory. */
+    /** Returns the share of the server's buffer memory for commands of this unit. */
     public Buffers.Share share() {
         return share;
     }
 
     // --- targets and nexuses ---
 
-    /** Makes it a unit of this target too: several may share it, with its reservations and mode pages. */
+    /** Adds the unit to a target. Several targets may share the unit with its reservations and mode pages. */
     void join(TargetDevice target) {
         synchronized (targets) {
             targets.add(target);
@@ -86,7 +88,7 @@ public final class LogicalUnit {
     }
 
     void leave(TargetDevice target) {
-        synchronized (targets) { // or it would forget the states of one that has joined meanwhile
+        synchronized (targets) { // so that states of a target that joins concurrently are kept
             targets.remove(target);
             if (targets.stream().noneMatch(other -> other.name().equals(target.name()))) {
                 access.forget(target.name());
@@ -109,7 +111,7 @@ public final class LogicalUnit {
         establishForOthers(null, condition);
     }
 
-    /** Establishes a unit attention condition for every nexus but one, of all targets that have the unit. */
+    /** Establishes a unit attention condition for every nexus except one, in all targets that have the unit. */
     public void establishForOthers(@Nullable Nexus but, AdditionalSense condition) {
         for (Nexus nexus : nexuses()) {
             if (!nexus.equals(but)) {
@@ -119,9 +121,10 @@ public final class LogicalUnit {
     }
 
     /**
-     * Changes the state of a target port group; nexuses of its target hear of it, but for the one that asked for it.
+     * Changes the state of a target port group; establishes a unit attention for the nexuses of its target, except for
+     * the nexus that requested the change.
      *
-     * @param by the nexus that asked, or null for the device itself
+     * @param by nexus that requested the change, or null for the device itself
      */
     void changeAccess(TargetPort group, State state, int statusCode, @Nullable Nexus by) {
         if (access.change(group, state, statusCode)) {
@@ -133,7 +136,7 @@ public final class LogicalUnit {
         }
     }
 
-    /** The unit attention condition of a new nexus. */
+    /** Returns the first unit attention condition of a new nexus. */
     AdditionalSense firstAttention(Nexus nexus) {
         return powerOn.attention(nexus.port().targetName() + "," + nexus.port().tag() + ","
                 + nexus.initiatorPort());
@@ -142,10 +145,10 @@ public final class LogicalUnit {
     // --- resets and aborts ---
 
     /**
-     * Resets the logical unit (SAM-5 section 6.3.3): what commands have set goes back to what it was. Its tasks are
-     * aborted apart from this, and the unit attentions established. Any thread.
+     * Resets the logical unit (SAM-5 section 6.3.3): restores the state that commands have changed. The caller aborts
+     * the tasks and establishes the unit attentions. May be called by any thread.
      *
-     * @return ends when the reset of the device has, {@link PeripheralDevice#reset}
+     * @return completes when the device is reset, {@link PeripheralDevice#reset}
      */
     public CompletableFuture<Void> reset() {
         reservations.reset();
@@ -153,39 +156,42 @@ public final class LogicalUnit {
     }
 
     /**
-     * Forgets what a nexus held that is lost or was reset (SAM-5 section 6.3.4). Any thread.
+     * Releases the resources of a nexus that is lost or was reset (SAM-5 section 6.3.4). May be called by any thread.
      *
-     * @return ends when nothing goes on that the nexus has begun
+     * @return completes when no operation of the nexus is in progress
      */
     public CompletableFuture<Void> nexusLost(Nexus nexus) {
         reservations.release(nexus);
         return device.nexusLost(nexus);
     }
 
-    /** Cancels what a nexus has begun here that goes on after its commands; ends when it has no effect any more. */
+    /** Cancels operations of a nexus that outlast their commands; completes when they can no longer have an effect. */
     public CompletableFuture<Void> cancel(Nexus nexus) {
         return device.cancel(nexus);
     }
 
-    /** Stops copies to this unit, {@link PeripheralDevice#stopChanges}; ends when they have no effect any more. */
+    /**
+     * Stops copies to this unit, {@link PeripheralDevice#stopChanges}; completes when they can no longer have an
+     * effect.
+     */
     public CompletableFuture<Void> stopChanges(Predicate<Nexus> of) {
         return device.stopChanges(of);
     }
 
-    /** Ends when nothing works on the device that no command waits for. */
+    /** Completes when no background operation uses the device. */
     public CompletableFuture<Void> quiet() {
         return device.quiet();
     }
 
-    /** Follows no changes of other servers any more: no LUN has the unit. */
+    /** Stops following changes by other servers; called when no LUN has the unit any longer. */
     public void end() {
         reservations.end();
     }
 
     /**
-     * Looks whether the device has changed by itself; nexuses are told of a change. May block.
+     * Checks whether the device has changed by itself, and establishes unit attentions for a change. May block.
      *
-     * @throws StorageException when the device does not tell
+     * @throws StorageException if the device cannot be queried
      */
     public void refresh() throws StorageException { device.refresh(); }
 }

@@ -3,15 +3,16 @@ package lunar.scsi.target;
 import java.io.IOException;
 import lunar.scsi.target.reservation.ReservationEffects;
 
-/** Makes logical units. */
+/** Factory for logical units. */
 public final class LogicalUnits {
     private LogicalUnits() {}
 
     /**
-     * Makes the logical unit of a spec, with the state that was saved.
+     * Creates the logical unit of a spec and loads its saved state.
      *
-     * @param targetName name of the first target that has the unit; registrations were once saved without it
-     * @throws IOException when the saved state cannot be read, or is damaged
+     * @param targetName name of the first target that has the unit; used for registrations that older versions saved
+     *        without it
+     * @throws IOException if the saved state cannot be read, or is damaged
      */
     public static LogicalUnit open(UnitSpec spec, String targetName, UnitContext context)
             throws IOException {

@@ -13,23 +13,23 @@ import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The logical units that one nexus sees, by the LUNs under which it sees them (SAM-5 section 4.6.4: the mapping may
- * differ for each I_T nexus). Immutable; a look at one LUN allocates nothing.
+ * Maps LUNs to the logical units that one nexus can access (SAM-5 section 4.6.4: the mapping may differ for each I_T
+ * nexus). Immutable; a lookup allocates nothing.
  */
 public final class LunMap {
     /**
-     * A unit that is seen.
+     * Mapped logical unit.
      *
-     * @param readOnly whether this nexus may not change it, though others may
+     * @param readOnly whether this nexus may only read it, though others may write it
      */
     public record Entry(LogicalUnit unit, boolean readOnly) {}
 
-    /** Nothing is seen. */
+    /** Empty map. */
     public static final LunMap NONE = new LunMap(new TreeMap<>(Map.of()));
 
     private final SortedMap<Integer, Entry> entries;
 
-    /** The entries for the lookup of every command: LUNs in ascending order, and what is at each. */
+    /** LUNs in ascending order, for the lookup at every command; the entry at the same index is the unit. */
     private final int[] numbers;
     private final Entry[] found;
 
@@ -40,7 +40,7 @@ public final class LunMap {
         found = this.entries.values().toArray(Entry[]::new);
     }
 
-    /** LUNs in ascending order. */
+    /** Returns the LUNs in ascending order. */
     List<Lun> luns() {
         return entries.keySet().stream().map(Lun::of).toList();
     }
@@ -56,25 +56,25 @@ public final class LunMap {
         return entry == null ? null : entry.unit();
     }
 
-    /** Whether the LUNs, or what is at them, differ; not whether it may be changed. */
+    /** Whether the LUNs or their units differ; ignores write access. */
     public boolean hasOtherUnits(LunMap than) {
         return !entries.keySet().equals(than.entries.keySet()) || entries.entrySet().stream()
                 .anyMatch(one -> !one.getValue().unit()
                         .equals(Objects.requireNonNull(than.entries.get(one.getKey())).unit()));
     }
 
-    /** All units, each once. */
+    /** Returns all units without duplicates. */
     public Collection<LogicalUnit> units() {
         return entries.values().stream().map(Entry::unit).collect(Collectors.toSet());
     }
 
-    /** Whether the nexus may not change what is at a LUN. */
+    /** Whether the nexus may only read the unit at a LUN. */
     public boolean isReadOnly(Lun lun) {
         Entry entry = entry(lun);
         return entry != null && entry.readOnly();
     }
 
-    /** Whether the nexus may not change a unit. */
+    /** Whether the nexus may only read a unit. */
     public boolean isReadOnly(LogicalUnit unit) {
         return entries.values().stream().anyMatch(one -> one.readOnly() && one.unit().equals(unit));
     }

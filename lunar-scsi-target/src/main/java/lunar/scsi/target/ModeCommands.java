@@ -10,19 +10,19 @@ import lunar.scsi.mode.ModeSense;
 import lunar.scsi.primary.TargetPortGroups.State;
 
 /**
- * MODE SENSE and MODE SELECT (SPC-5 sections 6.11 to 6.14), for device types that have mode pages. The pages are shared
- * by all sessions; a change is told to the others by a unit attention.
+ * Executes MODE SENSE and MODE SELECT (SPC-5 sections 6.11 to 6.14), for device types that have mode pages. The pages
+ * are shared by all sessions; a change establishes a unit attention for the other sessions.
  */
 public final class ModeCommands {
-    /** What a device type says of its mode pages. */
+    /** Mode pages and header parameters of a device type. */
     public interface Source {
-        /** The pages. */
+        /** Returns the mode pages. */
         UnitModes<?> modes();
 
-        /** DEVICE-SPECIFIC PARAMETER of the header, as this command is told. */
+        /** Returns the DEVICE-SPECIFIC PARAMETER of the header for this command. */
         int deviceSpecific(ScsiTask task);
 
-        /** The block descriptor. */
+        /** Returns the block descriptor. */
         ModeParameters.Blocks blocks();
 
         /**
@@ -61,7 +61,7 @@ public final class ModeCommands {
     }
 
     private void select(ScsiTask task, ModeSelect command) {
-        if (task.dataOut().byteSize() < command.parameterListLength()) { // a part may make sense alone
+        if (task.dataOut().byteSize() < command.parameterListLength()) { // a truncated list might be valid by itself
             task.checkCondition(InvalidParameterListException.length().sense());
             return;
         }

@@ -11,18 +11,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An I_T nexus (SAM-5 section 4.6): an initiator port that uses a target port, which is one session (RFC 7143 section
- * 4.4.1). Holds what a logical unit keeps for each of them. Thread-safe.
+ * 4.4.1). Holds the per-nexus state of logical units, such as unit attention conditions. Thread-safe.
  */
 public final class Nexus {
-    /** Ends the tasks of a nexus on a unit. */
+    /** Aborts the tasks of a nexus at a logical unit. */
     public interface Aborter {
         /**
-         * @param marked told how many there are, once they are marked and before the nexus does anything else
+         * @param marked called with the number of tasks after they are marked and before the nexus does anything else
          * @return their number, once the last of them has ended
          */
         CompletableFuture<Integer> abort(LogicalUnit unit, IntConsumer marked);
 
-        /** Like {@link #abort}, but because the unit is taken away, which their initiator is told. */
+        /** Like {@link #abort}, but because the unit is removed, which the initiator is told. */
         CompletableFuture<Integer> withdraw(LogicalUnit unit);
     }
 
@@ -42,7 +42,8 @@ public final class Nexus {
      * @param displayName the initiator's name as log lines show it, without control characters
      * @param target the target device, of which {@code port} is a port
      * @param aborter ends the tasks of the nexus
-     * @param announcesReset whether each unit tells it of its power on, or of the loss of the nexus before this one
+     * @param announcesReset whether each unit reports its power on, or the loss of the previous nexus, as a unit
+     *        attention
      */
     public Nexus(InitiatorPort initiator, String displayName, TargetDevice target, TargetPort port,
             Aborter aborter, boolean announcesReset) {
@@ -55,39 +56,41 @@ public final class Nexus {
         registrant = Registrant.of(initiator.name(), port);
     }
 
-    /** iSCSI name of the initiator, in lower case, as TransportIDs are read. */
+    /** Returns the iSCSI name of the initiator in lower case, like TransportIDs. */
     public String initiatorName() {
         return initiatorName;
     }
 
-    /** The target device that it uses. */
+    /** Returns the target device. */
     public TargetDevice target() { return target; }
 
-    /** The target port. */
+    /** Returns the target port. */
     public TargetPort port() { return port; }
 
-    /** Name of the initiator port, of which reservations speak (RFC 7143 section 4.4.3, SPC-5 section 7.6.4.6). */
-    public String initiatorPort() {
-        return registrant.initiatorPort();
+    /**
+     * Returns the name of the initiator port, which reservations use (RFC 7143 section 4.4.3, SPC-5 section 7.6.4.6).
+     */
+    public String initiatorPort() { return registrant.initiatorPort(); }
+
+    /** Returns the LUNs of the target that this nexus can access. */
+    public LunMap luns() {
+        return luns;
     }
 
-    /** Returns the LUNs that it sees of the target. */
-    public LunMap luns() { return luns; }
-
-    /** Sets the LUNs that it sees. */
+    /** Sets the LUNs that this nexus can access. */
     public void show(LunMap map) { luns = map; }
 
-    /** Returns the identity by which reservations know it. */
+    /** Returns the identity of this nexus in reservations. */
     public Registrant registrant() {
         return registrant;
     }
 
-    /** Aborts the tasks that this nexus has on a unit; ends with their number when the last has ended. */
+    /** Aborts the tasks of this nexus at a unit; completes with their number when the last one has ended. */
     public CompletableFuture<Integer> abort(LogicalUnit unit) {
         return aborter.abort(unit, _ -> {}).thenCombine(unit.cancel(this), (count, _) -> count);
     }
 
-    /** Aborts the tasks that this nexus has on a unit because it does not see it any more; ends like {@link #abort}. */
+    /** Aborts the tasks of this nexus at a unit that it can no longer access; completes like {@link #abort}. */
     public CompletableFuture<Integer> withdraw(LogicalUnit unit) {
         CompletableFuture<Void> rest = CompletableFuture.allOf(unit.cancel(this),
                 unit.stopChanges(this::equals));
@@ -95,8 +98,8 @@ public final class Nexus {
     }
 
     /**
-     * Aborts the tasks that this nexus has on a unit and tells it by a unit attention: what it sends afterwards is not
-     * aborted, and hears of it.
+     * Aborts the tasks of this nexus at a unit and establishes a unit attention. Commands that it sends afterwards are
+     * not aborted; the first one reports the unit attention.
      */
     public CompletableFuture<Integer> abort(LogicalUnit unit, AdditionalSense attention) {
         return aborter.abort(unit, _ -> establish(unit, attention))
@@ -108,32 +111,35 @@ public final class Nexus {
         attentions(unit).establish(condition);
     }
 
-    /** Forgets a unit attention condition of all units that it has learned of in another way. */
+    /** Clears a unit attention condition at all units, because the nexus has learned of it in another way. */
     void clearAttention(AdditionalSense condition) {
         attentions.values().forEach(pending -> pending.clear(condition));
     }
 
-    /** Takes the oldest unit attention of a unit, or null. A unit not used before may tell of its power on. */
+    /**
+     * Removes and returns the oldest unit attention of a unit, or null. A unit that was not used before may report its
+     * power on.
+     */
     @Nullable
     AdditionalSense takeAttention(LogicalUnit unit) { return attentions(unit).take(); }
 
-    /** Returns the oldest unit attention of a unit, which stays pending; empty if there is none. */
+    /** Returns the oldest unit attention of a unit, which stays pending; empty for none. */
     public Optional<PendingAttention> pendingAttention(LogicalUnit unit) {
         return attentions(unit).pending();
     }
 
-    /** Returns what a device keeps for this nexus at a unit, made at its first use; forgotten with the nexus. */
+    /** Returns state that a device keeps for this nexus at a unit; created at first use, discarded with the nexus. */
     public <T> T kept(LogicalUnit unit, Class<T> type, Supplier<T> make) {
         return type.cast(kept.computeIfAbsent(unit, _ -> new ConcurrentHashMap<>())
                 .computeIfAbsent(type, _ -> make.get()));
     }
 
-    /** Returns what a device keeps for this nexus at a unit, if anything. */
+    /** Returns state that a device keeps for this nexus at a unit, if any. */
     public <T> Optional<T> kept(LogicalUnit unit, Class<T> type) {
         return Optional.ofNullable(kept.get(unit)).map(all -> all.get(type)).map(type::cast);
     }
 
-    /** Forgets what was kept for a unit that is no more. */
+    /** Discards the state of a unit that no longer exists. */
     public void forget(LogicalUnit unit) {
         kept.remove(unit);
         attentions.remove(unit);

@@ -3,9 +3,9 @@ package lunar.scsi.target;
 import lunar.scsi.AdditionalSense;
 
 /**
- * A unit attention condition that pends (SAM-5 section 5.14).
+ * Oldest pending unit attention condition (SAM-5 section 5.14).
  *
- * @param oldest the condition that a command would report next
- * @param more whether there are others
+ * @param oldest condition that the next command would report
+ * @param more whether more conditions are pending
  */
 public record PendingAttention(AdditionalSense oldest, boolean more) {}

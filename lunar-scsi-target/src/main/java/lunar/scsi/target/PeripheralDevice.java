@@ -11,33 +11,35 @@ import lunar.scsi.vpd.StandardInquiry;
 import lunar.scsi.vpd.VpdPage;
 
 /**
- * The device behind a logical unit, as far as it depends on its device type (SPC-5): vital product data, what stops a
- * command, and what resets and aborts mean to it. {@link UnitSpec#open} makes it and adds its commands. The logical
- * unit adds what all types have in common: INQUIRY, REPORT LUNS, REQUEST SENSE, TEST UNIT READY, reservations, target
- * port groups, and the report of supported commands.
+ * Device-type-specific part of a logical unit (SPC-5): vital product data, conditions that fail a command, and the
+ * effects of resets and aborts. {@link UnitSpec#open} creates it and adds its commands. The logical unit adds the parts
+ * common to all device types: INQUIRY, REPORT LUNS, REQUEST SENSE, TEST UNIT READY, reservations, target port groups,
+ * and the report of supported commands.
  *
- * <p>Thread-safe: commands of several nexuses come on several threads. Methods that return a future do not block.
+ * <p>Thread-safe: several threads deliver commands of several nexuses. Methods that return a future do not block.
  */
 public interface PeripheralDevice {
-    /** Names the device: vendor, product, revision, serial number, UUID. */
+    /** Returns the identity of the device: vendor, product, revision, serial number, UUID. */
     Identity identity();
 
-    /** Standard INQUIRY data; the unit adds TPGS and MULTIP. The PERIPHERAL DEVICE TYPE is that of all VPD pages. */
+    /**
+     * Returns standard INQUIRY data; the unit adds TPGS and MULTIP. All VPD pages report its PERIPHERAL DEVICE TYPE.
+     */
     StandardInquiry inquiry();
 
-    /** Pages of vital product data besides 00h, 80h, 83h and 88h, which the unit has. */
+    /** Returns VPD pages other than 00h, 80h, 83h and 88h, which the unit provides. */
     default List<VpdPage> vpdPages() {
         return List.of();
     }
 
     /**
-     * Accepts a frequent command without decoding it, by {@link ScsiTask#acceptPlain}. On the task's loop.
+     * Accepts a frequent command without decoding it, by {@link ScsiTask#acceptPlain}. Runs on the task's loop.
      *
-     * @return false for all others, which are then decoded
+     * @return false if the command must be decoded
      */
     default boolean acceptPlain(ScsiTask task) { return false; }
 
-    /** Access of a command that was accepted plain. */
+    /** Returns the access of a command that was accepted plain. */
     default Access plainAccess(ScsiTask task) {
         throw new IllegalStateException("no plain commands");
     }
@@ -48,70 +50,76 @@ public interface PeripheralDevice {
     }
 
     /**
-     * A command begins; {@link #end} follows when it has ended, whatever became of it. Called before
-     * {@link #obstacle}, so that work on the whole medium either waits for the command or is seen by it.
+     * Called when a command begins; {@link #end} follows when it has ended, successfully or not. Called before {@link
+     * #obstacle}, so that an operation on the whole medium either waits for the command or makes it fail.
      */
     default void begin(Access access) {}
 
-    /** A command has ended. */
+    /** Called when a command has ended. */
     default void end(Access access) {}
 
-    /** Why commands with this access fail now, such as NOT READY; checked after reservations. */
-    default Optional<Sense> obstacle(Access access) {
-        return Optional.empty();
-    }
+    /**
+     * Returns the sense data with which commands of this access fail at present, such as NOT READY; checked after
+     * reservations.
+     */
+    default Optional<Sense> obstacle(Access access) { return Optional.empty(); }
 
-    /** The last look before a command is executed; what it returns ends the command instead. */
+    /** Called immediately before a command is executed; returned sense data ends the command instead. */
     default Optional<Sense> executing(ScsiTask task) {
         return Optional.empty();
     }
 
-    /** What REQUEST SENSE reports while no unit attention pends: the progress of an operation, say. */
-    default Optional<Sense> pollable() {
-        return Optional.empty();
-    }
+    /**
+     * Returns the sense data that REQUEST SENSE reports while no unit attention is pending, such as the progress of an
+     * operation.
+     */
+    default Optional<Sense> pollable() { return Optional.empty(); }
 
-    /** Whether sense data go out in descriptor format (D_SENSE of the Control mode page). */
+    /** Whether sense data is returned in descriptor format (D_SENSE of the Control mode page). */
     default boolean descriptorSense() {
         return false;
     }
 
-    /** Resets the device: what commands have set goes back to what it was (SAM-5 section 6.3.3). */
+    /** Resets the device: restores the state that commands have changed (SAM-5 section 6.3.3). */
     default CompletableFuture<Void> reset() {
         return CompletableFuture.completedFuture(null);
     }
 
-    /** Forgets what a nexus held that is lost or was reset (SAM-5 section 6.3.4), and ends as {@link #cancel} does. */
-    default CompletableFuture<Void> nexusLost(Nexus nexus) {
-        return cancel(nexus);
-    }
+    /**
+     * Releases the resources of a nexus that is lost or was reset (SAM-5 section 6.3.4); completes like {@link
+     * #cancel}.
+     */
+    default CompletableFuture<Void> nexusLost(Nexus nexus) { return cancel(nexus); }
 
-    /** Cancels what a nexus has begun here that goes on after its commands; ends when it has no effect any more. */
+    /** Cancels operations of a nexus that outlast their commands; completes when they can no longer have an effect. */
     default CompletableFuture<Void> cancel(Nexus nexus) {
         return CompletableFuture.completedFuture(null);
     }
 
     /**
-     * Stops third-party copies and the like that write to this device, whichever logical unit has received their
-     * commands; ends when they have no effect any more.
+     * Stops third-party copies and similar operations that write to this device, regardless of the logical unit that
+     * received their commands; completes when they can no longer have an effect.
      *
-     * @param of nexuses whose commands they are
+     * @param of selects the nexuses whose operations are stopped
      */
     default CompletableFuture<Void> stopChanges(Predicate<Nexus> of) {
         return CompletableFuture.completedFuture(null);
     }
 
-    /** Ends when nothing works on the device that no command waits for. */
+    /** Completes when no background operation uses the device. */
     default CompletableFuture<Void> quiet() {
         return CompletableFuture.completedFuture(null);
     }
 
-    /** Looks whether the device has changed by itself, in its size, say. May block. */
+    /** Checks whether the device has changed by itself, for example its size. May block. */
     default void refresh() throws StorageException {}
 
-    /** The device has failed a request of this task. */
+    /** Called when the device has failed a request of this task. */
     default void failed(ScsiTask task) {}
 
-    /** The device has told this task that acknowledged writes, also of other nexuses, may be lost. */
+    /**
+     * Called when the device has reported to this task that acknowledged writes, possibly of other nexuses, may be
+     * lost.
+     */
     default void lostWrites(ScsiTask task) {}
 }

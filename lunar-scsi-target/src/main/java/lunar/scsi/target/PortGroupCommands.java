@@ -13,9 +13,9 @@ import lunar.scsi.primary.TargetPortGroupStates.Wanted;
 import lunar.scsi.primary.TargetPortGroups;
 import lunar.scsi.primary.TargetPortGroups.State;
 
-/** REPORT and SET TARGET PORT GROUPS (SPC-5 sections 6.36 and 6.45). */
+/** Executes REPORT and SET TARGET PORT GROUPS (SPC-5 sections 6.36 and 6.45). */
 final class PortGroupCommands {
-    /** Seconds within which a transition ends that the device has begun. */
+    /** Reported maximum duration of a transition that the device initiates, in seconds. */
     private static final int TRANSITION_S = 60;
 
     private final LogicalUnit unit;
@@ -48,11 +48,11 @@ final class PortGroupCommands {
     /** Checks the whole list, then changes all of it. */
     private void set(ScsiTask task, SetTargetPortGroups command) {
         if (command.parameterListLength() == 0) {
-            task.good(); // no error, and nothing changed
+            task.good(); // an empty list is not an error
             return;
         }
         try {
-            if (task.dataOut().byteSize() < command.parameterListLength()) { // a part may make sense alone
+            if (task.dataOut().byteSize() < command.parameterListLength()) { // a cut list may be valid by itself
                 throw InvalidParameterListException.length();
             }
             List<Wanted> wanted = TargetPortGroupStates.decode(task.dataOut()).wanted();

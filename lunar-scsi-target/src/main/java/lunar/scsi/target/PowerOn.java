@@ -5,19 +5,21 @@ import java.util.Set;
 import lunar.scsi.AdditionalSense;
 
 /**
- * Reports the last power on of a logical unit: a session of an initiator port that it has not seen since hears POWER
- * ON, RESET, OR BUS DEVICE RESET OCCURRED, later ones of this port hear I_T NEXUS LOSS OCCURRED (SAM-5 sections 6.2 and
- * 6.4). Thread-safe.
+ * Selects the first unit attention of a session: POWER ON, RESET, OR BUS DEVICE RESET OCCURRED for the first session of
+ * an initiator port since the unit's power on, I_T NEXUS LOSS OCCURRED for later sessions of this port (SAM-5 sections
+ * 6.2 and 6.4). Thread-safe.
  */
 final class PowerOn {
-    /** An initiator port that has been forgotten hears of a power on once more, which does no harm. */
+    /**
+     * Maximum number of remembered ports; a forgotten port gets the power on condition once more, which is harmless.
+     */
     private static final int MAX_PORTS = 1024;
 
-    /** The ports seen, the latest last; guarded by itself. */
+    /** Known ports, most recent last; guarded by itself. */
     private final Set<String> ports = new LinkedHashSet<>();
 
     /**
-     * The unit attention for a new session.
+     * Returns the unit attention for a new session.
      *
      * @param port initiator port and target port
      */

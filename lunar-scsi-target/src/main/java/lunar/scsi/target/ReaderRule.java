@@ -6,18 +6,20 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 
 /**
- * What becomes of a command of an initiator that may only read: it may do nothing that changes the data, or how others
- * get at them. docs/configuration.md has the rules as a table.
+ * Rule for a command of an initiator with read-only access, which may change neither the data nor the access of other
+ * initiators to it. docs/configuration.md has the rules as a table.
  */
 public enum ReaderRule {
     /** The command is executed. */
     ALLOWED,
-    /** Refused as a change of the data (SBC-4 section 4.12). */
+    /** Rejected as a change of the data (SBC-4 section 4.12). */
     PROTECTED,
-    /** Refused as a change of the unit, or of what others may do to it, as access controls do (SPC-4 8.3.1.7). */
+    /**
+     * Rejected as a change of the unit or of the access of other initiators, like access controls do (SPC-4 8.3.1.7).
+     */
     DENIED;
 
-    /** Returns the rule for commands of this access that do not have another one. */
+    /** Returns the default rule for commands of this access. */
     static ReaderRule of(Access access) {
         return switch (access) {
             case FREE, READY, READ, INFORM -> ALLOWED;
@@ -26,7 +28,7 @@ public enum ReaderRule {
         };
     }
 
-    /** The sense data of the refusal; empty where the command is executed. */
+    /** Returns the sense data of the rejection; empty if the command is executed. */
     Optional<Sense> refusal() {
         return switch (this) {
             case ALLOWED -> Optional.empty();

@@ -1,10 +1,10 @@
 package lunar.scsi.target;
 
 /**
- * A nexus as persistent reservations know it, which outlives its sessions (SPC-5 section 5.13.6).
+ * Identity of a nexus in persistent reservations, which outlives its sessions (SPC-5 section 5.13.6).
  *
  * @param initiatorPort name of the initiator port, {@link InitiatorPort#name}
- * @param targetName iSCSI name of the target: a unit may be in several, and their ports have the same identifiers
+ * @param targetName iSCSI name of the target: a unit may be in several targets, whose ports have equal identifiers
  * @param relativePort relative target port identifier
  */
 public record Registrant(String initiatorPort, String targetName, int relativePort) {

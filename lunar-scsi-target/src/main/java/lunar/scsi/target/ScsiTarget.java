@@ -28,29 +28,29 @@ public final class ScsiTarget implements TargetDevice {
         this.ports = List.copyOf(ports);
     }
 
-    /** Its ports: each a portal group, which is a target port group of its own. */
+    /** Returns the ports; each is an iSCSI portal group and a target port group of its own. */
     @Override
     public List<TargetPort> ports() { return ports; }
 
     /** Sets the ports. */
     public void present(List<TargetPort> by) { ports = List.copyOf(by); }
 
-    /** iSCSI name. */
+    /** Returns the iSCSI name. */
     @Override
     public String name() { return name; }
 
     /**
      * Changes the asymmetric access state of a target port group for every logical unit, as an operator does (an
-     * implicit change, SPC-5 section 5.18). All nexuses hear of it.
+     * implicit change, SPC-5 section 5.18). Establishes a unit attention for all nexuses.
      *
      * @param group tag of the portal group
-     * @throws IllegalArgumentException when there is no such group, or the state is none that a group can be in
+     * @throws IllegalArgumentException if the group does not exist, or cannot be in this state
      */
     public void changeAccess(int group, TargetPortGroups.State state) {
         changeAccess(group, state, units);
     }
 
-    /** Like {@link #changeAccess(int, TargetPortGroups.State)}, but for some of its logical units. */
+    /** Like {@link #changeAccess(int, TargetPortGroups.State)}, but only for some of its logical units. */
     public void changeAccess(int group, TargetPortGroups.State state,
             Collection<LogicalUnit> some) {
         TargetPort port = port(group);
@@ -59,11 +59,11 @@ public final class ScsiTarget implements TargetDevice {
                 some.forEach(unit -> unit.changeAccess(port, state,
                         TargetPortGroups.CHANGED_IMPLICITLY, null));
             case LOGICAL_BLOCK_DEPENDENT, OFFLINE -> throw new IllegalArgumentException(
-                    "a portal group cannot be " + state);
+                    "a portal group cannot be in the state " + state);
         }
     }
 
-    /** Puts a group into its state for units that are new to the target, whatever state they had. */
+    /** Initializes the state of a group for units that are new to the target. */
     public void beginAccess(int group, TargetPortGroups.State state,
             Collection<LogicalUnit> fresh) {
         TargetPort port = port(group);
@@ -76,7 +76,7 @@ public final class ScsiTarget implements TargetDevice {
                         "no portal group " + group + " of " + name));
     }
 
-    /** Sets the units, by LUN. Nexuses see them by their own {@link LunMap}. */
+    /** Sets the units, by LUN. Each nexus accesses them by its own {@link LunMap}. */
     public void serve(Map<Integer, LogicalUnit> all) {
         Collection<LogicalUnit> before = units;
         units = Set.copyOf(all.values());
@@ -84,10 +84,10 @@ public final class ScsiTarget implements TargetDevice {
         before.stream().filter(unit -> !units.contains(unit)).forEach(unit -> unit.leave(this));
     }
 
-    /** All logical units. */
+    /** Returns all logical units. */
     public Collection<LogicalUnit> units() { return units; }
 
-    /** Returns the server of a LUN for a nexus that sees these LUNs, be there a unit or not. */
+    /** Returns the device server of a LUN for a nexus with this LUN map, whether or not the LUN has a unit. */
     public DeviceServer server(LunMap luns, Lun lun) {
         if (lun.equals(Lun.REPORT_LUNS)) {
             return wellKnown;
@@ -104,9 +104,9 @@ public final class ScsiTarget implements TargetDevice {
     public void begin(Nexus nexus) { nexuses.add(nexus); }
 
     /**
-     * Cancels what a nexus without tasks has left that goes on by itself, such as copies in the background.
+     * Cancels background operations, such as copies, of a nexus that has no more tasks.
      *
-     * @return ends when nothing of that can be seen to write any more: then the nexus may {@link #end}
+     * @return completes when none of them can have an effect any longer; then the caller calls {@link #end}
      */
     public CompletableFuture<Void> lose(Nexus nexus) {
         return CompletableFuture.allOf(units.stream().map(unit -> unit.nexusLost(nexus))

@@ -10,19 +10,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import lunar.scsi.Bytes;
 
 /**
- * Keeps the small state of a logical unit that must outlive its server: persistent reservations with APTPL, saved mode
+ * Stores the small state of a logical unit that must outlive its server: persistent reservations with APTPL, saved mode
  * pages, identifying information. Thread-safe.
  *
  * <p>A store belongs to one process, unless it {@linkplain #isShared is shared}: several servers then serve the unit,
- * and its reservations are those of all of them. Each server changes them by {@link #replace} and hears of the changes
- * of others by {@link #subscribe}; modes and identifying information are read when the unit starts.
+ * and share its reservations. Each server changes them by {@link #replace} and is notified of changes by other servers
+ * through {@link #subscribe}; mode pages and identifying information are read when the unit starts.
  */
 public interface StateStore {
     /**
-     * A state as it was saved.
+     * Saved state with its version.
      *
-     * @param version greater with each change
-     * @param state empty where none was saved
+     * @param version increases with each change
+     * @param state empty if none was saved
      */
     record Saved(long version, Bytes state) {}
 
@@ -30,39 +30,39 @@ public interface StateStore {
     @FunctionalInterface
     interface Listener {
         /**
-         * Takes over the new state, which {@link #read} returns. Does not wait for changes of this process.
+         * Adopts the new state, which {@link #read} returns. Must not wait for changes by this process.
          *
-         * @return ends when this process acts by the new state, and has aborted what that aborts; exceptionally where
-         *         it cannot
+         * @return completes when this process acts by the new state and the tasks that it aborts have ended;
+         *        exceptionally if it cannot
          */
         CompletableFuture<Void> changed(String name);
     }
 
-    /** A listener that is called. */
+    /** Registration of a listener. */
     @FunctionalInterface
     interface Subscription extends AutoCloseable {
-        /** Ends the calls. */
+        /** Ends the notifications. */
         @Override
         void close();
     }
 
     /**
-     * Returns the state that was saved last under a name; empty where there is none.
+     * Returns the state that was last saved under a name; empty if there is none.
      *
-     * @throws IOException when it cannot be read
+     * @throws IOException if it cannot be read
      */
     Optional<byte[]> load(String name) throws IOException;
 
     /**
-     * Replaces the state of a name. The new state is on stable storage when the call returns; a crash during the call
-     * leaves the old or the new state. Blocks.
+     * Replaces the state of a name. The new state is on stable storage when the method returns; a crash during the call
+     * leaves either the old or the new state. Blocks.
      *
      * @param name lower-case letters, digits and hyphens
-     * @throws IOException when it cannot be written
+     * @throws IOException if it cannot be written
      */
     void save(String name, byte[] state) throws IOException;
 
-    /** Whether other processes change what is saved, too. */
+    /** Whether other processes may change the saved state. */
     default boolean isShared() {
         return false;
     }
@@ -70,35 +70,37 @@ public interface StateStore {
     /**
      * Returns the state of a name with its version.
      *
-     * @throws IOException when it cannot be read
+     * @throws IOException if it cannot be read
      */
     default Saved read(String name) throws IOException {
         return new Saved(0, load(name).map(Bytes::of).orElse(Bytes.EMPTY));
     }
 
     /**
-     * Replaces the state of a name, unless it has changed since it was read; as durable as {@link #save}. A shared
-     * store returns when every other process that has subscribed acts by the new state, or can certainly no longer
-     * serve the unit. The default is for a store of one process, whose callers change a name one after the other.
+     * Replaces the state of a name, unless it has changed since it was read; durable like {@link #save}. With a shared
+     * store, returns when every other subscribed process acts by the new state, or is known to serve the unit no
+     * longer. The default implementation is for a store of one process, whose callers serialize changes of a name.
      *
-     * @param version of the state that is replaced
-     * @return the version of the new state; empty where another process has changed the state
-     * @throws IOException when it cannot be written; nobody has seen the new state then
+     * @param version version of the state to replace
+     * @return the version of the new state; empty if another process has changed the state
+     * @throws IOException if it cannot be written; then no process has seen the new state
      */
     default OptionalLong replace(String name, long version, byte[] state) throws IOException {
         save(name, state);
         return OptionalLong.of(version + 1);
     }
 
-    /** Registers a listener for the changes of other processes; called on any thread, perhaps several times for one. */
-    default Subscription subscribe(Listener listener) {
-        return () -> {};
-    }
+    /**
+     * Registers a listener for changes by other processes; called on any thread, possibly several times for one change.
+     */
+    default Subscription subscribe(Listener listener) { return () -> {}; }
 
-    /** Whether what is saved outlives the process; if not, APTPL and SP are refused (SPC-5 sections 6.16 and 6.13). */
+    /**
+     * Whether the saved state outlives the process; if not, APTPL and SP are rejected (SPC-5 sections 6.16 and 6.13).
+     */
     boolean isPersistent();
 
-    /** Returns a store in memory, which is lost when the process ends. */
+    /** Returns a store in memory, whose content is lost when the process ends. */
     static StateStore inMemory() {
         Map<String, byte[]> states = new ConcurrentHashMap<>();
         return new StateStore() {

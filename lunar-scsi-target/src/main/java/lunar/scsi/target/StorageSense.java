@@ -21,7 +21,7 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 
-/** How a failure of a device is told to the initiator (SPC-5 section 4.5, SBC-4 section 4.18). */
+/** Maps device failures to status and sense data (SPC-5 section 4.5, SBC-4 section 4.18). */
 public final class StorageSense {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
@@ -50,10 +50,10 @@ public final class StorageSense {
     }
 
     /**
-     * Sense data of a request that failed. INFORMATION is the logical block in error (SBC-4 section 4.18.1), so there
-     * is none where several may be: a host would give up a good block. A write with FUA may have failed at making the
-     * block stable, and others with it. The device's message may name the block, but in numbers of whatever lies below
-     * it.
+     * Returns the sense data of a failed request. INFORMATION is the logical block in error (SBC-4 section 4.18.1), so
+     * it is not set where several blocks may have failed: a host would discard a good block. A write with FUA may have
+     * failed when the block was made stable, together with other blocks. The device's message may name a block, but by
+     * the address of a lower layer.
      */
     private static Sense of(BlockRequest request, StorageException failure) {
         Sense sense = of(request.operation(), failure);
@@ -62,14 +62,14 @@ public final class StorageSense {
                 : sense;
     }
 
-    /** Sense data of an operation that failed, without the block. */
+    /** Returns the sense data of a failed operation, without the block. */
     public static Sense of(BlockRequest.Operation operation, StorageException failure) {
         return switch (failure) {
             case MediumException _ -> Sense.of(SenseKey.MEDIUM_ERROR,
                     operation == BlockRequest.Operation.READ
                             ? AdditionalSense.UNRECOVERED_READ_ERROR
                             : AdditionalSense.WRITE_ERROR);
-            case LostWritesException _ -> // which blocks is not known
+            case LostWritesException _ -> // the affected blocks are not known
                 Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR);
             case MiscompareException e -> Sense
                     .of(SenseKey.MISCOMPARE, AdditionalSense.MISCOMPARE_DURING_VERIFY)
@@ -86,7 +86,7 @@ public final class StorageSense {
                 Sense.of(SenseKey.ILLEGAL_REQUEST, AdditionalSense.INVALID_COMMAND_OPERATION_CODE);
             case DeadlineException _,AbortedException _,BusyException _,ReservationConflictException _ ->
                 Sense.of(SenseKey.ABORTED_COMMAND, AdditionalSense.NONE);
-            case OwnershipLostException _ -> // a host with another path, to the new owner, goes there
+            case OwnershipLostException _ -> // makes a multipath host use a path to the new owner
                 Sense.of(SenseKey.NOT_READY, AdditionalSense.TARGET_PORT_IN_UNAVAILABLE_STATE);
             case DeviceGoneException _ ->
                 Sense.of(SenseKey.HARDWARE_ERROR, AdditionalSense.INTERNAL_TARGET_FAILURE);

@@ -1,7 +1,7 @@
 package lunar.scsi.target;
 
 /**
- * Tells logical units apart: by their device type, and by what they serve, which is compared by identity.
+ * Identity of a logical unit: its device type, and the object that it serves, compared by reference.
  *
  * @param type the class of the {@link UnitSpec}
  * @param served {@link UnitSpec#key}

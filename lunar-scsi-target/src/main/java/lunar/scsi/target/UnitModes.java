@@ -12,15 +12,15 @@ import lunar.scsi.mode.ModeParameters;
 import lunar.scsi.mode.ModeSelect;
 
 /**
- * The mode pages of a logical unit, which all nexuses share, and where they are saved. What commands look at each time
- * is taken out of the pages when these change. Thread-safe.
+ * Mode pages of a logical unit, shared by all nexuses, and the store in which they are saved. Values that every command
+ * reads are extracted when the pages change. Thread-safe.
  *
- * @param <V> what a device type takes out of its pages; immutable
+ * @param <V> values that a device type extracts from its pages; immutable
  */
 public final class UnitModes<V> {
     private static final String STATE = "mode-pages";
 
-    /** The pages, and what they say to commands. */
+    /** Mode pages and the values extracted from them. */
     private record Current<V>(ModePages pages, V values) {}
 
     private final StateStore store;
@@ -28,12 +28,12 @@ public final class UnitModes<V> {
     private final AtomicReference<Current<V>> current;
 
     /**
-     * The pages as they were saved.
+     * Loads the saved mode pages.
      *
      * @param unit name of the unit, for messages
-     * @param defaults the default values, where none were saved
-     * @param extract what to take out of the pages
-     * @throws IOException when what was saved cannot be read, or is damaged
+     * @param defaults default values, if none were saved
+     * @param extract extracts the values from the pages
+     * @throws IOException if the saved state cannot be read, or is damaged
      */
     public UnitModes(String unit, ModePages defaults, StateStore store,
             Function<ModePages, V> extract)
@@ -57,22 +57,24 @@ public final class UnitModes<V> {
         return new Current<>(pages, extract.apply(pages));
     }
 
-    /** The pages. */
+    /** Returns the mode pages. */
     public ModePages pages() { return current.get().pages(); }
 
-    /** What was taken out of the pages. */
-    public V values() { return current.get().values(); }
+    /** Returns the values extracted from the pages. */
+    public V values() {
+        return current.get().values();
+    }
 
     /**
-     * Resets the unit: the saved values are the current ones again (SPC-5 section 7.5.3).
+     * Resets the unit: restores the saved values as current values (SPC-5 section 7.5.3).
      *
-     * @return what was taken out of the pages before
+     * @return values extracted from the previous pages
      */
     public V reset() {
         return current.getAndUpdate(now -> current(now.pages().reset())).values();
     }
 
-    /** Obeys a MODE SELECT that saves nothing; returns whether any value has changed. */
+    /** Applies a MODE SELECT without SP; returns whether any value has changed. */
     public boolean change(ModeSelect command, MemorySegment data, ModeParameters.Blocks blocks)
             throws IllegalRequestException {
         while (true) {
@@ -84,7 +86,7 @@ public final class UnitModes<V> {
         }
     }
 
-    /** Like {@link #change}, but for a MODE SELECT that saves. Blocks. */
+    /** Like {@link #change}, but for a MODE SELECT with SP. Blocks. */
     public synchronized boolean changeAndSave(ModeSelect command, MemorySegment data,
             ModeParameters.Blocks blocks) throws IllegalRequestException, IOException {
         while (true) {

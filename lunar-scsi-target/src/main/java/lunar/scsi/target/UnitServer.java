@@ -26,15 +26,15 @@ import lunar.scsi.vpd.Inquiry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The device server of a logical unit of any device type (SAM-5 section 4.6): decides whether a command is executed,
- * in the order of unit attentions, port states, reservations and the state of the device (SAM-5 section 5.3), and has
- * its handler execute it.
+ * The device server of a logical unit of any device type (SAM-5 section 4.6): decides whether a command is executed, in
+ * the order of unit attentions, port states, reservations and the state of the device (SAM-5 section 5.3), and calls
+ * its handler.
  */
 final class UnitServer implements DeviceServer {
     private static final int ACTION_BITS = 5;
     private static final int ACTION_MASK = 0x1f;
 
-    /** All but CLEAR ACA and WAKEUP. */
+    /** All functions except CLEAR ACA and WAKEUP. */
     private static final Set<TaskManagementSupport.Function> FUNCTIONS = EnumSet.complementOf(
             EnumSet.of(TaskManagementSupport.Function.CLEAR_ACA,
                     TaskManagementSupport.Function.WAKEUP));
@@ -44,10 +44,10 @@ final class UnitServer implements DeviceServer {
     private final CommandSet commands;
     private final CommandTable table;
 
-    /** Operation code and service action of every command in the table, for a look-up at every command. */
+    /** Operation code and service action of every command in the table, for the lookup at every command. */
     private final BitSet known = new BitSet();
 
-    /** @param commands those of the device type */
+    /** @param commands the commands of the device type */
     UnitServer(LogicalUnit unit, PeripheralDevice device, CommandSet commands) {
         this.unit = unit;
         this.device = device;
@@ -99,7 +99,7 @@ final class UnitServer implements DeviceServer {
         }
         int action = task.cdbBytes().get(ValueLayout.JAVA_BYTE, 1) & ACTION_MASK;
         if (!commands.hasDecoder(cdb.opcode())
-                && !known.get(cdb.opcode() << ACTION_BITS | action)) { // only this service action is not there
+                && !known.get(cdb.opcode() << ACTION_BITS | action)) { // only the service action is unsupported
             task.refuse(Sense.invalidFieldInCdb(1, 4));
             return;
         }
@@ -107,7 +107,7 @@ final class UnitServer implements DeviceServer {
         long dataOut = needed == CommandHandler.ANY_LENGTH ? task.expectedOutBytes() : needed;
         task.accept(cdb, dataOut);
         if (dataOut > task.expectedOutBytes() && !handler.takesLess()) {
-            task.refuse(ScsiTask.DATA_OUT_TOO_SHORT); // a part of a parameter list may make sense, and another one
+            task.refuse(ScsiTask.DATA_OUT_TOO_SHORT); // a truncated parameter list might be valid with another meaning
         }
     }
 
@@ -181,8 +181,8 @@ final class UnitServer implements DeviceServer {
     }
 
     /**
-     * A pending unit attention ends the command instead (SAM-5 section 5.14), but for INQUIRY and REPORT LUNS, which
-     * leave it, and REQUEST SENSE, which tells it as its data.
+     * Ends the command with a pending unit attention (SAM-5 section 5.14), except for INQUIRY and REPORT LUNS, which
+     * leave it pending, and REQUEST SENSE, which returns it as data.
      */
     private boolean reportsAttention(ScsiTask task) {
         if (!task.isPlain()

@@ -9,8 +9,8 @@ import lunar.block.AbortedException;
 import lunar.block.StorageException;
 
 /**
- * Works at a command on threads of its own and uses devices there as the work goes. Once it is left behind it can use
- * no device any more, and those that it has used are fenced as a whole. Thread-safe.
+ * Runs the blocking work of a command on threads of its own. After the command has been detached from a hanging worker,
+ * the worker can no longer use any device, and the devices that it has used are fenced as a whole. Thread-safe.
  */
 public final class Worker {
     private static final InheritableThreadLocal<Worker> CURRENT = new InheritableThreadLocal<>();
@@ -20,7 +20,7 @@ public final class Worker {
 
     public Worker() {}
 
-    /** Runs the work; what it does on this thread, and on those that it starts, is the worker's. */
+    /** Runs the work; the worker covers this thread and the threads that the work starts. */
     public void run(Runnable work) {
         CURRENT.set(this);
         try {
@@ -31,10 +31,10 @@ public final class Worker {
     }
 
     /**
-     * Leaves the worker behind: goes on without it.
+     * Detaches the command from the worker and fences its devices.
      *
-     * @return fences to lift when it has ended; empty if it cannot be left behind, because it has used no device or too
-     *         much is fenced already
+     * @return fences to lift when the work has ended; empty if the worker cannot be detached, because it is not in a
+     *         device or the limit of fenced requests is reached
      */
     public synchronized Optional<List<FencedDevice.Confined>> leaveBehind() {
         if (used.isEmpty()) {
@@ -60,7 +60,7 @@ public final class Worker {
         used.add(device);
     }
 
-    /** Called when this thread is about to use a device; fails where its worker is left behind. */
+    /** Called when this thread is about to use a device; fails if its worker has been detached. */
     static void using(FencedDevice device) throws StorageException {
         Worker worker = CURRENT.get();
         if (worker != null) {

@@ -13,7 +13,7 @@ import lunar.block.NotSupportedException;
 import lunar.block.StorageException;
 import lunar.block.spi.RequestCompletion;
 
-/** 1 MiB of memory that is read and written: the stores know nothing of SCSI, and their tests need this module. */
+/** 1 MiB memory device for the tests of this module, which cannot depend on the stores. */
 public final class Blocks implements BlockDevice {
     private static final int BLOCK_BYTES = 512;
     private static final int COUNT = 2048;
@@ -44,7 +44,7 @@ public final class Blocks implements BlockDevice {
             case READ -> request.buffer().copyFrom(place);
             case WRITE -> place.copyFrom(request.buffer());
             case FLUSH -> {
-                // it is as stable as it gets
+                // memory has no stable storage
             }
             case UNMAP, WRITE_ZEROES, COMPARE_AND_WRITE -> throw new NotSupportedException(
                     request.operation().toString());

@@ -23,7 +23,7 @@ class BuffersTest {
     }
 
     @Test
-    void shouldLendTheSameMemoryAgain() {
+    void shouldReuseReturnedMemory() {
         var buffers = new Buffers(LARGE, MAX_BYTES, 0, _ -> () -> {}, () -> {});
         List<Buffers.Buffer> taken = takeAll(buffers, LARGE);
         assertThat(taken).hasSize(LARGE_ONES);
@@ -31,22 +31,22 @@ class BuffersTest {
         assertThat(takeAll(buffers, LARGE)).containsExactlyInAnyOrderElementsOf(taken);
     }
 
-    /** Or the memory that is dropped and not freed would add up to more than the JVM allows. */
+    /** Otherwise, dropped memory that is not freed yet would exceed the limit of the JVM. */
     @Test
-    void shouldAllocateNothingWhileTooMuchIsNotFreed() throws Exception {
+    void shouldNotAllocateWhileTooMuchDroppedMemoryIsUnfreed() throws Exception {
         var asked = new CountDownLatch(1);
         var buffers = new Buffers(LARGE, MAX_BYTES, 2 * LARGE, _ -> () -> {}, asked::countDown);
-        List<Buffers.Buffer> large = takeAll(buffers, LARGE); // referred to here, so it is never freed
+        List<Buffers.Buffer> large = takeAll(buffers, LARGE); // referenced here, so it is never freed
         large.forEach(buffers::give);
         List<Buffers.Buffer> small = takeAll(buffers, SMALL);
-        assertThat(small).as("in the room of two large ones").hasSize(2 * LARGE / SMALL);
-        assertThat(asked.await(10, TimeUnit.SECONDS)).as("the collector is asked").isTrue();
+        assertThat(small).as("in the memory of two large ones").hasSize(2 * LARGE / SMALL);
+        assertThat(asked.await(10, TimeUnit.SECONDS)).as("collection requested").isTrue();
         assertThat(takeAll(buffers, LARGE)).as("the others").hasSize(LARGE_ONES - 2)
                 .isSubsetOf(large);
     }
 
     @Test
-    void shouldAllocateAgainOnceTheCollectorHasFreedWhatWasDropped() {
+    void shouldAllocateAgainAfterDroppedMemoryIsFreed() {
         var buffers = new Buffers(LARGE, MAX_BYTES, 2 * LARGE);
         for (int round = 0; round < 8; round++) {
             int bytes = round % 2 == 0 ? LARGE : 64 << 10;

@@ -5,8 +5,8 @@ import lunar.scsi.CdbForm;
 import lunar.scsi.wire.BigEndian;
 
 /**
- * The fields that commands on blocks have in common (SBC-4 chapter 5), read in place and without allocation: the
- * road of READ and WRITE. Offsets depend on the length of the CDB.
+ * Reads the common fields of block commands (SBC-4 chapter 5) in place and without allocation, for READ and WRITE.
+ * Offsets depend on the length of the CDB.
  *
  * <pre>
  *           6 bytes   10      12      16

@@ -7,10 +7,10 @@ import lunar.scsi.wire.BigEndian;
 import lunar.scsi.wire.CdbFields;
 
 /**
- * GET LBA STATUS(16) (SBC-4): which blocks are mapped?
+ * GET LBA STATUS(16) (SBC-4): queries the provisioning of blocks.
  *
- * @param lba first block asked about
- * @param allocationLength most bytes to return
+ * @param lba first block to report
+ * @param allocationLength maximum number of bytes to return
  * @param reportType REPORT TYPE, one of the constants
  */
 public record GetLbaStatus(long lba, long allocationLength, int reportType) implements StandardCdb {

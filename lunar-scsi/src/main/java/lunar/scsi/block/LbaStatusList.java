@@ -12,7 +12,7 @@ import lunar.scsi.wire.CdbFields;
  * GET LBA STATUS data (SBC-4).
  *
  * @param extents in ascending order; without gaps unless a report type leaves some out
- * @param typeProcessed RTP: the REPORT TYPE of the command has been looked at
+ * @param typeProcessed RTP: the REPORT TYPE of the command was processed
  */
 public record LbaStatusList(List<Extent> extents, boolean typeProcessed)
         implements

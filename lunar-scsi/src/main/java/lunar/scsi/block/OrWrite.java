@@ -6,7 +6,7 @@ import lunar.scsi.StandardCdb;
 import lunar.scsi.wire.BigEndian;
 
 /**
- * ORWRITE(16) (SBC-4). What is on the medium becomes itself or data-out, bit by bit.
+ * ORWRITE(16) (SBC-4). Writes the bitwise OR of the medium and data-out.
  *
  * @param lba first block
  * @param blockCount number of blocks

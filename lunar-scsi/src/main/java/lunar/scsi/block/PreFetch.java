@@ -6,7 +6,7 @@ import lunar.scsi.StandardCdb;
 import lunar.scsi.wire.BigEndian;
 
 /**
- * PRE-FETCH(10) and (16) (SBC-4): blocks into the cache.
+ * PRE-FETCH(10) and (16) (SBC-4): reads blocks into the cache.
  *
  * @param form length of the CDB: 10 or 16
  * @param lba first block

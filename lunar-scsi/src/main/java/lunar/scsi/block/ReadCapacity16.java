@@ -9,7 +9,7 @@ import lunar.scsi.wire.CdbFields;
 /**
  * READ CAPACITY(16) (SBC-4). Its obsolete LBA and PMI are not read.
  *
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record ReadCapacity16(long allocationLength) implements StandardCdb {
     public static final int OPCODE = 0x9e;

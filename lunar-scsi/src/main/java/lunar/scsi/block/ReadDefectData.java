@@ -14,7 +14,7 @@ import lunar.scsi.wire.CdbFields;
  * @param grownList REQ_GLIST
  * @param listFormat DEFECT LIST FORMAT
  * @param firstIndex ADDRESS DESCRIPTOR INDEX, of 12 bytes only
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record ReadDefectData(CdbForm form, boolean primaryList, boolean grownList, int listFormat,
         long firstIndex, long allocationLength) implements StandardCdb {

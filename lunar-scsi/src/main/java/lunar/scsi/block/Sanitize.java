@@ -8,7 +8,7 @@ import lunar.scsi.wire.BigEndian;
 import lunar.scsi.wire.CdbFields;
 
 /**
- * SANITIZE (SBC-4): makes all that was ever on the medium unreadable.
+ * SANITIZE (SBC-4): makes all previous data on the medium unreadable.
  *
  * @param serviceAction one of the constants
  * @param immediate IMMED: status before the operation has ended

@@ -13,7 +13,7 @@ import lunar.scsi.wire.CdbFields;
  * @param reportingOptions REPORTING OPTIONS: 0 all commands, 1 to 3 one command
  * @param requestedOpcode REQUESTED OPERATION CODE
  * @param requestedServiceAction REQUESTED SERVICE ACTION
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record ReportSupportedOperationCodes(boolean rctd, int reportingOptions, int requestedOpcode,
         int requestedServiceAction, long allocationLength) implements StandardCdb {

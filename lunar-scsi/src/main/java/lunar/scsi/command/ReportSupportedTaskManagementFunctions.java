@@ -10,7 +10,7 @@ import lunar.scsi.wire.CdbFields;
  * REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS (SPC-5).
  *
  * @param repd REPD: the extended data
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record ReportSupportedTaskManagementFunctions(boolean repd,
         long allocationLength) implements StandardCdb {

@@ -28,7 +28,7 @@ import lunar.scsi.wire.CdbFields;
  * @param priority PRIORITY
  * @param sequentialStriped STR
  * @param goodWithSense G_SENSE, only in LID4
- * @param immediate IMMED, only in LID4: the copy goes on after GOOD
+ * @param immediate IMMED, only in LID4: the copy continues after GOOD
  */
 public record CopyParameterList(boolean longIdentifier, long listIdentifier, int listIdUsage,
         int priority, boolean sequentialStriped, boolean goodWithSense, boolean immediate,

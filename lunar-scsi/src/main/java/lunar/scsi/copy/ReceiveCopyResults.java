@@ -12,7 +12,7 @@ import lunar.scsi.wire.CdbFields;
  *
  * @param serviceAction one of the constants
  * @param listIdentifier which copy operation, one byte for the service actions of LID1; 0 for the others
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record ReceiveCopyResults(int serviceAction, long listIdentifier, long allocationLength)
         implements

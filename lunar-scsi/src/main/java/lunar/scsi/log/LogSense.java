@@ -14,7 +14,7 @@ import lunar.scsi.wire.CdbFields;
  * @param page PAGE CODE
  * @param subpage SUBPAGE CODE; FFh for all, in the pages that list pages
  * @param parameterPointer PARAMETER POINTER: the first parameter code of interest
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record LogSense(boolean savePages, int control, int page, int subpage, int parameterPointer,
         int allocationLength) implements StandardCdb {

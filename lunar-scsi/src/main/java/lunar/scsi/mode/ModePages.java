@@ -118,10 +118,10 @@ public final class ModePages {
     }
 
     /**
-     * The pages after power on, with values that {@link #savedPages} had; pages that are not here any more are
+     * The pages after power on, with values that {@link #savedPages} had; pages that are not here any longer are
      * skipped.
      *
-     * @throws MalformedDataException when these are not the bytes of saved pages
+     * @throws MalformedDataException if these are not the bytes of saved pages
      */
     public ModePages restored(MemorySegment bytes) throws MalformedDataException {
         if (bytes.byteSize() == 0 || BigEndian.int8(bytes, 0) != FORMAT) {

@@ -15,7 +15,7 @@ import lunar.scsi.wire.CdbFields;
  * @param control PC: which values are wanted
  * @param page PAGE CODE; {@link #ALL_PAGES} for all
  * @param subpage SUBPAGE CODE; FFh for all
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record ModeSense(CdbForm form, boolean longLba, boolean noBlockDescriptors,
         PageControl control, int page, int subpage, int allocationLength) implements StandardCdb {

@@ -19,9 +19,9 @@ public record IdentifyingInformation(Bytes information) implements ParameterData
     public static final int PERIPHERAL_DEVICE_TEXT = 2;
     /** IDENTIFYING INFORMATION TYPE: which types there are, and how long each may be. */
     public static final int SUPPORTED = 0x7f;
-    /** Most bytes of the type {@link #PERIPHERAL_DEVICE}. */
+    /** Maximum number of bytes of the type {@link #PERIPHERAL_DEVICE}. */
     public static final int MAX_LENGTH = 512;
-    /** Most bytes of the type {@link #PERIPHERAL_DEVICE_TEXT}. */
+    /** Maximum number of bytes of the type {@link #PERIPHERAL_DEVICE_TEXT}. */
     public static final int MAX_TEXT_LENGTH = 256;
 
     private static final int HEADER = 4;

@@ -13,7 +13,7 @@ import lunar.scsi.wire.CdbFields;
  * @param mode MODE
  * @param buffer BUFFER ID
  * @param offset BUFFER OFFSET in bytes
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record ReadBuffer(int modeSpecific, int mode, int buffer, int offset, int allocationLength)
         implements StandardCdb {

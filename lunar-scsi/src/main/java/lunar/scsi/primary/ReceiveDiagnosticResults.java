@@ -11,7 +11,7 @@ import lunar.scsi.wire.CdbFields;
  *
  * @param pageValid PCV: a page is asked for, rather than what the last SEND DIAGNOSTIC left
  * @param page PAGE CODE
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record ReceiveDiagnosticResults(boolean pageValid, int page, int allocationLength)
         implements StandardCdb {

@@ -9,7 +9,7 @@ import lunar.scsi.wire.CdbFields;
 /**
  * REPORT IDENTIFYING INFORMATION (SPC-5): what an operator or a host calls the logical unit.
  *
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  * @param type IDENTIFYING INFORMATION TYPE
  */
 public record ReportIdentifyingInformation(long allocationLength, int type) implements StandardCdb {

@@ -11,7 +11,7 @@ import lunar.scsi.wire.CdbFields;
  *
  * @param select SELECT REPORT: 0 the ordinary, 1 the well-known, 2 all logical units, 10h to 12h those that are
  *        administrative, or below the addressed one
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record ReportLuns(int select, long allocationLength) implements StandardCdb {
     public static final int OPCODE = 0xa0;

@@ -11,7 +11,7 @@ import lunar.scsi.wire.CdbFields;
  * REPORT TARGET PORT GROUPS (SPC-5).
  *
  * @param extended whether PARAMETER DATA FORMAT asks for the extended header
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record ReportTargetPortGroups(boolean extended, long allocationLength)
         implements StandardCdb {

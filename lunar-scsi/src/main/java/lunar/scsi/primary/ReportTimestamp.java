@@ -9,7 +9,7 @@ import lunar.scsi.wire.CdbFields;
 /**
  * REPORT TIMESTAMP (SPC-5); answered by a {@link Timestamp}.
  *
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record ReportTimestamp(long allocationLength) implements StandardCdb {
     static final int OPCODE = 0xa3;

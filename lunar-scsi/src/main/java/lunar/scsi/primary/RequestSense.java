@@ -10,7 +10,7 @@ import lunar.scsi.wire.CdbFields;
  * REQUEST SENSE (SPC-5).
  *
  * @param descriptorFormat DESC: descriptor format is wanted
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record RequestSense(boolean descriptorFormat, int allocationLength) implements StandardCdb {
     public static final int OPCODE = 0x03;

@@ -19,9 +19,9 @@ import lunar.scsi.wire.CdbFields;
 public record SendDiagnostic(int selfTestCode, boolean pageFormat, boolean selfTest,
         boolean deviceOffline, boolean unitOffline, int parameterListLength)
         implements StandardCdb {
-    /** A short self-test that goes on after the command has ended. */
+    /** A short self-test that continues after the command has ended. */
     public static final int BACKGROUND_SHORT = 1;
-    /** An extended self-test that goes on after the command has ended. */
+    /** An extended self-test that continues after the command has ended. */
     public static final int BACKGROUND_EXTENDED = 2;
     /** Ends a running background self-test. */
     public static final int ABORT_BACKGROUND = 4;

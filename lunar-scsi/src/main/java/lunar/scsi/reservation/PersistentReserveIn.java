@@ -10,7 +10,7 @@ import lunar.scsi.wire.CdbFields;
  * PERSISTENT RESERVE IN (SPC-5).
  *
  * @param serviceAction SERVICE ACTION: 0 keys, 1 reservation, 2 capabilities, 3 full status
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record PersistentReserveIn(int serviceAction, int allocationLength) implements StandardCdb {
     public static final int READ_KEYS = 0;

@@ -12,7 +12,7 @@ import lunar.scsi.wire.CdbFields;
  *
  * @param evpd EVPD: requests a page of vital product data
  * @param page PAGE CODE; 0 without EVPD
- * @param allocationLength most bytes to return
+ * @param allocationLength maximum number of bytes to return
  */
 public record Inquiry(boolean evpd, int page, int allocationLength) implements StandardCdb {
     /** Obsolete since SPC-3. */

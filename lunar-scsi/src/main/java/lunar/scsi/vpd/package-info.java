@@ -1,5 +1,5 @@
 /**
- * What a logical unit tells about itself: INQUIRY, its standard data, and pages of vital product data (SPC-5, SBC-4).
+ * Self-description of a logical unit: INQUIRY standard data and vital product data pages (SPC-5, SBC-4).
  *
  * <ul>
  * <li>{@link lunar.scsi.vpd.VpdPage}: the sealed family of pages, and their decoder.

@@ -2,7 +2,7 @@ package lunar.scsi.wire;
 
 import java.lang.foreign.MemorySegment;
 
-/** What the fields of CDBs have in common. */
+/** Helper methods for fields of CDBs. */
 public final class CdbFields {
     private static final int SERVICE_ACTION_MASK = 0x1f;
 

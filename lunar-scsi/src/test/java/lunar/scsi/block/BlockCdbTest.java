@@ -14,7 +14,7 @@ class BlockCdbTest {
     private static final int AT = 32; // where the CDB is in a header of iSCSI
 
     @Test
-    void shouldAgreeWithTheRecords() throws Exception {
+    void shouldMatchTheRecords() throws Exception {
         var cdbs = new RandomCdbs(new Random(SEED));
         for (int i = 0; i < 10_000; i++) {
             Cdb cdb = cdbs.next(8 + i % 2);
@@ -51,7 +51,7 @@ class BlockCdbTest {
     }
 
     @Test
-    void shouldTakeNothingElseForReadOrWrite() {
+    void shouldTreatNoOtherCdbAsReadOrWrite() {
         long reads = 0;
         long writes = 0;
         for (int opcode = 0; opcode < 256; opcode++) {

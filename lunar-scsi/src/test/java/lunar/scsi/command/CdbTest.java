@@ -144,7 +144,7 @@ class CdbTest {
     }
 
     @Test
-    void shouldKnowTheOperationCodeOfEveryStandardCommand() throws Exception {
+    void shouldSupportTheOperationCodeOfEveryStandardCommand() throws Exception {
         var kinds = new HashSet<Class<?>>();
         for (CommandDescriptor command : StandardCommands.ALL) {
             byte[] bytes = new byte[command.cdbLength()];
@@ -206,7 +206,7 @@ class CdbTest {
     }
 
     @Test
-    void shouldRefuseOurOwnValuesThatDoNotFit() {
+    void shouldRejectOurOwnValuesThatDoNotFit() {
         assertThatIllegalArgumentException().isThrownBy(() -> new Inquiry(false, 1, 36));
         assertThatIllegalArgumentException().isThrownBy(() -> new Inquiry(true, 0x83, 0x10000));
         assertThatIllegalArgumentException().isThrownBy(() -> new ReadBlocks(CdbForm.CDB10,
@@ -223,7 +223,7 @@ class CdbTest {
     }
 
     @Test
-    void shouldTakeTheShorterFormWhereItHoldsTheNumbers() {
+    void shouldUseTheShorterFormIfTheNumbersFit() {
         assertThat(ReadBlocks.of(0xffff_ffffL, 0xffff).form()).isEqualTo(CdbForm.CDB10);
         assertThat(ReadBlocks.of(0x1_0000_0000L, 1).form()).isEqualTo(CdbForm.CDB16);
         assertThat(WriteBlocks.of(0, 0x1_0000, true).form()).isEqualTo(CdbForm.CDB16);
@@ -231,7 +231,7 @@ class CdbTest {
     }
 
     @Test
-    void shouldTellTheDirectionOfData() {
+    void shouldReportTheDirectionOfData() {
         assertThat(ReadBlocks.of(0, 1).direction()).isEqualTo(Cdb.Direction.IN);
         assertThat(ReadBlocks.of(0, 0).direction()).isEqualTo(Cdb.Direction.NONE);
         assertThat(WriteBlocks.of(0, 1, false).direction()).isEqualTo(Cdb.Direction.OUT);

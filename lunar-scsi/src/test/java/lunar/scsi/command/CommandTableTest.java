@@ -36,7 +36,7 @@ class CommandTableTest {
     @CsvSource({"1, 0x12, 0, 12 01 ff ff ff 04", "3, 0x12, 0, 12 01 ff ff ff 04",
             "2, 0x9e, 0x10, 9e 10 00 00 00 00 00 00 00 00 ff ff ff ff 00 04",
             "3, 0x9e, 0x12, 9e 12 ff ff ff ff ff ff ff ff ff ff ff ff ff 04"})
-    void shouldTellOfOneCommand(int options, int opcode, int serviceAction, String usage)
+    void shouldReportOneCommand(int options, int opcode, int serviceAction, String usage)
             throws Exception {
         assertThat(answer(false, options, opcode, serviceAction)).isEqualTo(
                 new SupportedOperationCode(Support.STANDARD, Bytes.ofHex(usage),
@@ -45,7 +45,7 @@ class CommandTableTest {
 
     @ParameterizedTest
     @CsvSource({"1, 0x2a, 0", "2, 0x9e, 0x11", "2, 0xa3, 0x0a", "3, 0x12, 1", "3, 0x9e, 0"})
-    void shouldTellThatACommandIsNotThere(int options, int opcode, int serviceAction)
+    void shouldReportUnsupportedCommand(int options, int opcode, int serviceAction)
             throws Exception {
         var answer = answer(true, options, opcode, serviceAction);
         assertThat(answer).isEqualTo(SupportedOperationCode.NOT_SUPPORTED);
@@ -62,7 +62,7 @@ class CommandTableTest {
     }
 
     @Test
-    void shouldTellTimeoutsWhereAsked() throws Exception {
+    void shouldReportTimeoutsWhereAsked() throws Exception {
         var table = CommandTable.of(List.of(StandardCommands.ALL.getFirst().withTimeouts(1, 30)));
         var cdb = new ReportSupportedOperationCodes(true, 1, 0, 0, 100);
         var answer = (SupportedOperationCode) table.answer(cdb);
@@ -81,7 +81,7 @@ class CommandTableTest {
     }
 
     @Test
-    void shouldKnowNoCommandTwice() {
+    void shouldListNoCommandTwice() {
         assertThat(StandardCommands.ALL).extracting(it -> it.opcode() << 16
                 | it.serviceAction().orElse(0)).doesNotHaveDuplicates().isSorted();
     }

@@ -28,7 +28,7 @@ import lunar.scsi.vpd.SupportedVpdPages;
 import lunar.scsi.vpd.VpdPage;
 import org.junit.jupiter.api.Test;
 
-/** What real targets answered, read and written again. */
+/** Tests decoding and encoding of data from real targets. */
 class GoldenDataTest {
     @Test
     void shouldReadTheInquiryDataOfTgtdAndLio() throws Exception {

@@ -50,7 +50,7 @@ import lunar.scsi.reservation.Release;
 import lunar.scsi.reservation.Reserve;
 import lunar.scsi.vpd.Inquiry;
 
-/** Makes any CDB that {@link Cdb} can hold. */
+/** Generates any CDB that {@link Cdb} can represent. */
 public final class RandomCdbs {
     public static final int KINDS = 48;
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Parameter lists and parameter data of copies, byte by byte as SPC-5 and SBC-4 have them, both ways. */
+/** Tests parameter lists and parameter data of copies, byte by byte according to SPC-5 and SBC-4, both ways. */
 class CopyDataTest {
     private static final long SEED = Long.getLong("lunar.seed", 20261121);
 
@@ -226,7 +226,7 @@ class CopyDataTest {
     }
 
     @Test
-    void shouldRefuseRangesThatOverlapOrAreTooMany() {
+    void shouldRejectRangesThatOverlapOrAreTooMany() {
         byte[] overlapping = new PopulateTokenList(false, 0, OptionalLong.empty(),
                 List.of(new BlockRange(8, 8), new BlockRange(0, 9))).bytes();
         assertThatExceptionOfType(InvalidParameterListException.class)

@@ -42,7 +42,7 @@ class ModePagesTest {
     }
 
     @Test
-    void shouldTellLengthsOfWhatItCouldSayRegardlessOfTheAllocationLength() throws Exception {
+    void shouldReportLengthsOfWhatItCouldSayRegardlessOfTheAllocationLength() throws Exception {
         var cdb = new ModeSense(CdbForm.CDB6, false, true, PageControl.CURRENT, 8, 0, 4);
         byte[] target = new byte[4];
         int written = DISK.answer(cdb, 0, BLOCKS).encode(MemorySegment.ofArray(target),
@@ -52,7 +52,7 @@ class ModePagesTest {
     }
 
     @Test
-    void shouldTellWhatCanBeChanged() throws Exception {
+    void shouldReportWhatCanBeChanged() throws Exception {
         var mask = (ControlModePage) sense(CdbForm.CDB6, false, PageControl.CHANGEABLE, 0x0a, 0)
                 .page(0x0a).orElseThrow();
         assertThat(mask.descriptorSense()).isTrue();
@@ -152,7 +152,7 @@ class ModePagesTest {
     }
 
     @Test
-    void shouldTakeThresholds() throws Exception {
+    void shouldAcceptThresholds() throws Exception {
         MemorySegment list = Golden.bytes("00000000 5c02 001c" + "00".repeat(12)
                 + "80 01 0000 00000010" + "81 02 0000 00000100");
         ModePages changed = DISK.change(

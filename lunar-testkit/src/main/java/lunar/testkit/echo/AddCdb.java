@@ -7,8 +7,8 @@ import lunar.scsi.Cdb;
 import lunar.scsi.InvalidCdbException;
 
 /**
- * ADD: sends the data-out back with a byte of the CDB added to each. A variable-length CDB (SPC-5 section 4.2.3), with
- * data in both directions.
+ * ADD: returns the data-out with bytes of the CDB added. A variable-length CDB (SPC-5 section 4.2.3), with data in both
+ * directions.
  *
  * <pre>
  * 0 operation code 7Fh   1 CONTROL   7 additional CDB length   8 service action F001h   10 reserved   16 bytes to add

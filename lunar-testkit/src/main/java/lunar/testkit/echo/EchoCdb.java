@@ -6,7 +6,7 @@ import lunar.scsi.Cdb;
 import lunar.scsi.InvalidCdbException;
 
 /**
- * ECHO: sends the data-out back. A vendor-specific command of ten bytes, with data in both directions.
+ * ECHO: returns the data-out. A vendor-specific command of ten bytes, with data in both directions.
  *
  * <pre>
  * 0 operation code C0h   1 to 8 reserved   9 CONTROL

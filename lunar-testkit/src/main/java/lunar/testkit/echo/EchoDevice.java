@@ -28,8 +28,8 @@ import lunar.scsi.vpd.StandardInquiry;
 import lunar.scsi.vpd.VpdPage;
 
 /**
- * A processor device (SPC-2 device type 03h) that sends back what it gets. It has two bidirectional commands, one of
- * them with a variable-length CDB, a page of vital product data and a mode page. ECHO reads, by the rules of
+ * A processor device (SPC-2 device type 03h) that returns the data that it receives. It has two bidirectional commands,
+ * one of them with a variable-length CDB, a page of vital product data and a mode page. ECHO reads, by the rules of
  * reservations, and ADD writes.
  */
 final class EchoDevice implements PeripheralDevice, ModeCommands.Source {

@@ -9,10 +9,10 @@ import lunar.scsi.target.UnitContext;
 import lunar.scsi.target.UnitSpec;
 
 /**
- * Describes an echo device, which sends back what it gets. Immutable.
+ * Describes an echo device, which returns the data that it receives. Immutable.
  *
  * @param name its serial number
- * @param state reservations and saved mode pages
+ * @param state store of reservations and saved mode pages
  */
 public record EchoSpec(String name, StateStore state) implements UnitSpec {
     /** Returns an echo device whose state is lost when the process ends. */
@@ -20,7 +20,7 @@ public record EchoSpec(String name, StateStore state) implements UnitSpec {
         return new EchoSpec(name, StateStore.inMemory());
     }
 
-    /** {@inheritDoc} Two echo devices are told apart by their states. */
+    /** {@inheritDoc} Echo devices are identified by their stores. */
     @Override
     public Object key() { return state; }
 

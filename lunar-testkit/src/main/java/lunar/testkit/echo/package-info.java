@@ -1,6 +1,6 @@
 /**
- * A small device type that is no disk: it shows that a device type needs nothing but the exported packages of the
- * device model, and how one is made.
+ * A small device type other than a disk: an example of a device type that uses only the exported packages of the device
+ * model.
  */
 @NullMarked
 package lunar.testkit.echo;

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.iscsi.spi.Transport.Release;
 
-/** The buffers of commands that the peer may access, by their initiator task tags. Thread-safe. */
+/** Buffers of commands that the peer may access, by initiator task tag. Thread-safe. */
 final class ExposedMemory {
     private record Buffers(MemorySegment dataIn, MemorySegment dataOut, Release release) {}
 

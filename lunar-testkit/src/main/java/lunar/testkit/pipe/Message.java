@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import lunar.iscsi.spi.Transport.Release;
 import org.jspecify.annotations.Nullable;
 
-/** What one end of a pipe sends to the other. */
+/** Message from one end of a pipe to the other. */
 sealed interface Message {
     /** Bytes that count as queued. */
     default long bytes() { return 0; }

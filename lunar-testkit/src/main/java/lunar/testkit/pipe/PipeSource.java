@@ -11,7 +11,7 @@ import lunar.loop.EventSource;
 import lunar.loop.EventSourceLoop;
 import org.jspecify.annotations.Nullable;
 
-/** The pipes of an event loop that have something to deliver, as the source of its events. */
+/** Event source of a loop: its pipes with pending messages. */
 final class PipeSource implements EventSource {
     private final BlockingQueue<Runnable> events = new LinkedBlockingQueue<>();
     private final Set<PipeTransport> pipes = ConcurrentHashMap.newKeySet();
@@ -45,7 +45,7 @@ final class PipeSource implements EventSource {
 
     @Override
     public boolean poll() {
-        // As many as are there now: deliveries that cause others must not keep tasks from their turn.
+        // Only those pending now, so that deliveries that cause others do not starve tasks.
         int count = events.size();
         for (int left = count; left > 0; left--) {
             run(events.poll());

@@ -25,10 +25,10 @@ import lunar.iscsi.spi.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a connection within this process. A pipe that places data exposes the buffers of the initiator's commands
+ * Endpoint of a connection within this process. A pipe that places data exposes the buffers of the initiator's commands
  * to the target: its Data-In are writes to them, its R2Ts are reads from them.
  *
- * <p>Messages wait at the end that sends them until {@link #flush}, then in the inbox of the other end until its event
+ * <p>Messages are queued at the sending end until {@link #flush}, then in the inbox of the other end until its event
  * loop delivers them.
  */
 final class PipeTransport implements Transport {
@@ -46,7 +46,7 @@ final class PipeTransport implements Transport {
     private final Deque<Message> inbox = new ArrayDeque<>(); // guarded by itself, inside copying
     /** Held while the memory of the sender of a message is used. */
     private final Object copying = new Object();
-    /** Whether no more messages are taken in either direction; set with neither lock held. */
+    /** Whether the connection has ended in both directions; set with neither lock held. */
     private volatile boolean over;
     private boolean closing; // guarded by unflushed
 
@@ -73,7 +73,7 @@ final class PipeTransport implements Transport {
 
     private PipeTransport peer() { return Objects.requireNonNull(peer); }
 
-    /** Makes the receiver, on the loop's thread. */
+    /** Creates the receiver, on the loop's thread. */
     void begin(Function<Transport, PduReceiver> maker, CompletableFuture<Void> begun) {
         source.loop().execute(() -> {
             try {
@@ -204,7 +204,7 @@ final class PipeTransport implements Transport {
         }
     }
 
-    /** Delivers what has come; on the loop's thread. */
+    /** Delivers received messages; runs on the loop's thread. */
     void deliver() {
         PipeSource mine = source;
         if (!mine.loop().inLoop()) {
@@ -380,7 +380,7 @@ final class PipeTransport implements Transport {
         endLater(why);
     }
 
-    /** Loses what has come and was not delivered, since the other end was aborted. */
+    /** Discards undelivered messages, because the other end was aborted. */
     private void reset() {
         List<Message> lost;
         synchronized (inbox) {

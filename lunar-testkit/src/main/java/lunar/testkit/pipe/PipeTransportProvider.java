@@ -3,7 +3,7 @@ package lunar.testkit.pipe;
 import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.TransportProvider;
 
-/** Connections within this process, for the scheme {@link #SCHEME}, that carry all data in PDUs. */
+/** Provides connections within this process, for the scheme {@link #SCHEME}, which transfer all data in PDUs. */
 public final class PipeTransportProvider implements TransportProvider {
     /** Scheme of these connections. */
     public static final String SCHEME = "pipe";

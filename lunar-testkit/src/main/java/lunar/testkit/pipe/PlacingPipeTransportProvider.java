@@ -4,8 +4,8 @@ import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.TransportProvider;
 
 /**
- * Connections within this process, for the scheme {@link #SCHEME}, that move the data of commands between the memory of
- * both ends. An access to memory that its owner has withdrawn ends the connection, as with RDMA.
+ * Provides connections within this process, for the scheme {@link #SCHEME}, which move the data of commands between the
+ * memory of both ends. An access to memory that its owner has withdrawn ends the connection, as with RDMA.
  */
 public final class PlacingPipeTransportProvider implements TransportProvider {
     /** Scheme of these connections. */

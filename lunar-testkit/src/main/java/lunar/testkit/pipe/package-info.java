@@ -1,6 +1,7 @@
 /**
- * Transports within this process, for tests and as examples: {@code pipe} carries PDUs, {@code placing-pipe} moves the
- * data of commands between the memory of both ends, as RDMA does. Their portals are ports of a namespace of their own.
+ * Transports within this process, for tests and as examples: {@code pipe} transfers data in PDUs, {@code placing-pipe}
+ * moves the data of commands between the memory of both ends, like RDMA. Their portals are ports of a separate
+ * namespace.
  */
 @NullMarked
 package lunar.testkit.pipe;

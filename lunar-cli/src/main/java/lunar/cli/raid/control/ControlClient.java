@@ -23,7 +23,7 @@ import lunar.raid.service.VolumeOwner;
 import lunar.raid.service.VolumeSpec;
 import tools.jackson.databind.JsonNode;
 
-/** A volume that another process runs (or this one), reached by its socket. For one thread. */
+/** Client of a volume that another process (or this one) runs, by its control socket. Not thread-safe. */
 public final class ControlClient implements VolumeControl {
     private static final int MAX_ANSWER_BYTES = 1 << 20;
     /** A device may be opened meanwhile, or a volume stopped. */
@@ -31,9 +31,11 @@ public final class ControlClient implements VolumeControl {
     /** Time for the first answer: a process that was stopped accepts connections, and answers nothing. */
     private static final Duration FIRST_ANSWER = Duration.ofSeconds(5);
 
-    private final Lines lines;
+    private final JsonLines lines;
 
-    private ControlClient(SocketChannel channel) { lines = new Lines(channel, MAX_ANSWER_BYTES); }
+    private ControlClient(SocketChannel channel) {
+        lines = new JsonLines(channel, MAX_ANSWER_BYTES);
+    }
 
     /**
      * Returns the volume of a spec, if a process of this user runs it with its socket in a usual place.
@@ -42,9 +44,9 @@ public final class ControlClient implements VolumeControl {
      */
     public static Optional<VolumeControl> find(VolumeSpec spec, Optional<UUID> uuid)
             throws IOException {
-        for (ControlPlace place : ControlPlace.all()) {
+        for (ControlDirectory place : ControlDirectory.all()) {
             for (Path socket : place.sockets()) {
-                if (uuid.isPresent() && !ControlPlace.isOf(socket, uuid.get())) {
+                if (uuid.isPresent() && !ControlDirectory.isOf(socket, uuid.get())) {
                     continue;
                 }
                 Optional<VolumeControl> client = connect(socket,
@@ -57,7 +59,7 @@ public final class ControlClient implements VolumeControl {
         return Optional.empty();
     }
 
-    /** The volume by the socket that its owner names on the members; empty where this user does not reach it. */
+    /** The volume by the socket that its owner names on the members; empty if this user does not reach it. */
     public static Optional<VolumeControl> find(VolumeOwner owner) throws IOException {
         String contact = owner.record().contact();
         if (!owner.isHere() || contact.isEmpty()) {
@@ -77,7 +79,7 @@ public final class ControlClient implements VolumeControl {
                 && status.path("uuid").asString("").equals(owner.record().volume().toString());
     }
 
-    /** Whether only the owner's user, or root, can have put a socket there. */
+    /** Whether only the owner or root can have created a socket there. */
     private static boolean isOwnersAlone(Path socket, int uid) throws IOException {
         Path directory = socket.getParent();
         return directory != null && Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)
@@ -86,7 +88,7 @@ public final class ControlClient implements VolumeControl {
                         .equals(PosixFilePermissions.fromString("rwx------"));
     }
 
-    /** Connects to a volume; empty where no process listens (it was killed) or answers, or where the volume differs. */
+    /** Connects to a volume; empty if no process listens (it was killed) or answers, or where the volume differs. */
     private static Optional<VolumeControl> connect(Path socket, Predicate<JsonNode> isMeant)
             throws IOException {
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);

@@ -11,9 +11,9 @@ import lunar.raid.service.VolumeHost;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets commands reach a volume that this process runs, and refuses one at once that another process of this user runs.
- * That is a short cut: which process has the volume its members say ({@code lunar.raid.service.Ownership}). So a place for
- * the socket that cannot be had does not stop a volume.
+ * Makes a volume that this process runs accessible to commands, and rejects a volume early that another process of this
+ * user runs. The authoritative owner is recorded on the members ({@code lunar.raid.service.Ownership}), so a failure to
+ * create the socket does not prevent a volume from starting.
  */
 public final class ControlHost implements VolumeHost {
     private static final System.Logger LOG = System.getLogger("lunar.cli");
@@ -24,12 +24,13 @@ public final class ControlHost implements VolumeHost {
     @Override
     public Claim claim(UUID volume, String title, boolean takesOver) throws StorageException {
         try {
-            ControlPlace place = ControlPlace.ofUser();
-            Optional<ControlPlace.Right> right = place.claim(volume);
+            ControlDirectory place = ControlDirectory.ofUser();
+            Optional<ControlDirectory.Right> right = place.claim(volume);
             if (right.isEmpty() && !takesOver) {
-                throw new BusyException(title + " runs already, in another process or here:"
-                        + " 'lunar raid status " + title + "' tells where, 'lunar raid stop "
-                        + title + "' ends it");
+                throw new BusyException(title
+                        + " is already running, in another process or in this one:"
+                        + " 'lunar raid status " + title + "' shows where, 'lunar raid stop "
+                        + title + "' stops it");
             }
             return right.isPresent()
                     ? new Held(place.socket(volume), right.get())
@@ -45,11 +46,11 @@ public final class ControlHost implements VolumeHost {
 
     private static final class Held implements Claim {
         private final @Nullable Path socket;
-        private ControlPlace.@Nullable Right right;
+        private ControlDirectory.@Nullable Right right;
         private @Nullable ControlServer server;
 
         /** @param socket null where commands do not reach it */
-        Held(@Nullable Path socket, ControlPlace.@Nullable Right right) {
+        Held(@Nullable Path socket, ControlDirectory.@Nullable Right right) {
             this.socket = socket;
             this.right = right;
         }

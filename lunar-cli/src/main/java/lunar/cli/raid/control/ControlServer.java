@@ -17,9 +17,9 @@ import lunar.raid.service.RunningVolume;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Answers what commands ask of a volume that this process runs. A request is a line of JSON such as
- * {@code {"command":"replace","slot":"2","uri":"file:new.img"}}; so is its answer,
- * {@code {"ok":true,"status":{...}}} or {@code {"ok":false,"error":"..."}}. A thread for each of the few connections.
+ * Handles commands for a volume that this process runs. A request is a line of JSON such as {@code
+ * {"command":"replace","slot":"2","uri":"file:new.img"}}; so is its answer, {@code {"ok":true,"status":{...}}} or
+ * {@code {"ok":false,"error":"..."}}. One thread per connection.
  */
 final class ControlServer implements AutoCloseable {
     /** Bytes of a request. */
@@ -74,7 +74,7 @@ final class ControlServer implements AutoCloseable {
     }
 
     private void serve(SocketChannel channel) {
-        try (var lines = new Lines(channel, MAX_REQUEST_BYTES)) {
+        try (var lines = new JsonLines(channel, MAX_REQUEST_BYTES)) {
             Optional<JsonNode> request = lines.read(PATIENCE);
             while (request.isPresent()) {
                 lines.write(answer(request.get()));

@@ -26,7 +26,7 @@ public final class LocalVolume implements VolumeControl {
     }
 
     @Override
-    public JsonNode status() { return Lines.tree(StatusTree.of(volume)); }
+    public JsonNode status() { return JsonLines.tree(StatusTree.of(volume)); }
 
     @Override
     public void fail(String slot) throws IOException { volume.fail(volume.slot(slot)); }

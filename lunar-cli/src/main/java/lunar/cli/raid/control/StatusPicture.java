@@ -7,7 +7,7 @@ import lunar.block.Size;
 import lunar.raid.layout.Level;
 import tools.jackson.databind.JsonNode;
 
-/** Draws a volume for a terminal, from its state as JSON. */
+/** Formats the JSON status of a volume for a terminal. */
 public final class StatusPicture {
     private static final int BAR_WIDTH = 32;
     private static final int SECONDS = 60;
@@ -46,7 +46,7 @@ public final class StatusPicture {
         }
         if (status.path("badBlocks").asLong(0) > 0) {
             lines.add("  " + coloured(RED, status.path("badBlocks").asLong(0)
-                    + " blocks have lost their content and fail to be read until they are written"));
+                    + " blocks have lost their content; reads of them fail until they are written"));
         }
         addScrub(lines, status.path("lastScrub"));
         addRun(lines, status);
@@ -112,11 +112,11 @@ public final class StatusPicture {
         long repairs = scrub.path("repairs").asLong(0);
         String why = text(scrub, "why");
         return scrub.path("stripes").asLong(0) + " stripes, "
-                + (wrong == 0 ? "nothing wrong" : wrong + " wrong")
-                + (wrong > 0 && scrub.path("repairing").asBoolean(false) ? " and put right" : "")
+                + (wrong == 0 ? "no differences" : wrong + " differ")
+                + (wrong > 0 && scrub.path("repairing").asBoolean(false) ? ", repaired" : "")
                 + (repairs == 0 ? "" : ", " + repairs + " unreadable or damaged ranges repaired")
                 + (skipped == 0 ? "" : ", " + skipped + " not compared")
-                + (why.isEmpty() ? "" : "; not through: " + why);
+                + (why.isEmpty() ? "" : "; incomplete: " + why);
     }
 
     private static void addRun(List<String> lines, JsonNode status) {
@@ -127,7 +127,7 @@ public final class StatusPicture {
         JsonNode owner = status.path("owner");
         if (owner.isObject()) {
             lines.add(
-                    "  in use by " + text(owner, "title") + ", which this command does not reach");
+                    "  in use by " + text(owner, "title") + ", which this command cannot reach");
             return;
         }
         JsonNode traffic = status.path("traffic");

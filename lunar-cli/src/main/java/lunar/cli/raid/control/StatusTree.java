@@ -12,7 +12,7 @@ import lunar.raid.service.ScrubResult;
 import lunar.raid.service.VolumeSpec;
 import lunar.raid.service.VolumeStatus;
 
-/** A volume's state as a tree of maps and lists, which is written as JSON; docs/iraid.md describes it. */
+/** Converts the status of a volume to a tree of maps and lists for JSON output; docs/iraid.md describes the format. */
 final class StatusTree {
     private StatusTree() {}
 

@@ -25,7 +25,7 @@ import lunar.raid.service.VolumeStatus;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** How a volume is that does not run, as its superblocks tell it. */
+/** Status of a stopped volume, from its superblocks. */
 public final class StoppedVolume {
     private StoppedVolume() {}
 
@@ -53,7 +53,7 @@ public final class StoppedVolume {
                 tree.put("state", "clean");
             }
         });
-        return Lines.tree(tree);
+        return JsonLines.tree(tree);
     }
 
     private static Map<String, Object> owner(VolumeOwner owner) {
@@ -72,7 +72,7 @@ public final class StoppedVolume {
         var slots = new ArrayList<Map<String, Object>>();
         for (Candidate candidate : candidates) {
             slots.add(StatusTree.slot(slots.size(), candidate.uri(), "", "unknown",
-                    Found.describe(candidate), 0, 0));
+                    DeviceContent.describe(candidate), 0, 0));
         }
         tree.put("slots", slots);
         return rest(tree, spec, spec.spares().stream()
@@ -104,7 +104,7 @@ public final class StoppedVolume {
         tree.put("slots", slots);
         Map<String, Object> all = rest(tree, spec, spares(spec, candidates, composition));
         ReshapeRecord reshape = volume.reshape();
-        if (reshape != null) { // goes on at the next start
+        if (reshape != null) { // continues at the next start
             all.put("walks", List.of(StatusTree.scan(new VolumeStatus.Scan(ScanKind.RESHAPE, -1,
                     reshape.rows(), volume.shape().chunks(0), 0, OptionalLong.empty()))));
         }
@@ -134,7 +134,7 @@ public final class StoppedVolume {
             String why = candidates.stream().filter(one -> one.uri().equals(uri)).findFirst()
                     .map(one -> one.reading() instanceof SuperblockReading.Blank
                             ? "becomes one when the volume runs"
-                            : Found.describe(one))
+                            : DeviceContent.describe(one))
                     .orElse("");
             spares.add(StatusTree.spare(uri, Optional.empty(), why));
         }

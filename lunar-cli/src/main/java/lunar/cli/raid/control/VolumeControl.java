@@ -3,7 +3,7 @@ package lunar.cli.raid.control;
 import java.io.IOException;
 import tools.jackson.databind.JsonNode;
 
-/** Operations of people on a volume, wherever it runs. Errors are IOExceptions with one line for a person. */
+/** Operations on a volume, in this process or another one. Errors are IOExceptions with a message of one line. */
 public interface VolumeControl extends AutoCloseable {
     /** How it is, as docs/iraid.md describes it. */
     JsonNode status() throws IOException;
@@ -20,7 +20,7 @@ public interface VolumeControl extends AutoCloseable {
     int replace(String slot, String uri, boolean force) throws IOException;
 
     /**
-     * Takes a member back that was taken out, or makes a device a spare.
+     * Re-adds a failed member, or adds a device as a spare.
      *
      * @param name URI, or the number of a slot
      * @return the slot's number; -1 for a spare
@@ -43,7 +43,7 @@ public interface VolumeControl extends AutoCloseable {
     /** Stops the volume, wherever it runs. */
     void stop() throws IOException;
 
-    /** Whether it runs in another process, and goes on when this is closed. */
+    /** Whether it runs in another process, and continues when this is closed. */
     boolean isElsewhere();
 
     @Override

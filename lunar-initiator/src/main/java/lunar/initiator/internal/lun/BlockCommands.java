@@ -7,7 +7,7 @@ import java.util.Objects;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.Capability;
-import lunar.initiator.internal.session.Bounces;
+import lunar.initiator.internal.session.BounceBuffers;
 import lunar.initiator.internal.session.Command;
 import lunar.scsi.Cdb;
 import lunar.scsi.CdbForm;
@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
 final class BlockCommands {
     private final Lun lun;
     private volatile LunTraits traits;
-    private final Bounces bounces;
+    private final BounceBuffers bounces;
     private final MemorySegment zeroes;
 
-    BlockCommands(Lun lun, LunTraits traits, Bounces bounces) {
+    BlockCommands(Lun lun, LunTraits traits, BounceBuffers bounces) {
         this.lun = lun;
         this.traits = traits;
         this.bounces = bounces;
@@ -91,7 +91,7 @@ final class BlockCommands {
         return new WriteSame(CdbForm.CDB16, lba, blockCount, 0, false, unmap, false, 0);
     }
 
-    /** Whether a command may leave blocks in a volatile cache, whatever its FUA bit says. */
+    /** Whether a command may leave blocks in a volatile cache, regardless of its FUA bit. */
     static boolean changesBlocks(byte opcode) {
         return switch (opcode & 0xff) {
             case 0x0a, 0x2a, 0xaa, 0x8a, // WRITE

@@ -5,7 +5,7 @@ import lunar.initiator.internal.session.Command;
 import lunar.initiator.internal.session.SessionEngine;
 import lunar.initiator.internal.session.Tasks;
 
-/** Applies a {@link RetryPolicy} to a command that has ended, and sends it again. */
+/** Applies a {@link RetryPolicy} to commands that have ended, and retries them. */
 final class CommandRetries {
     private CommandRetries() {}
 

@@ -7,20 +7,20 @@ import lunar.scsi.vpd.BlockLimits;
 import lunar.scsi.vpd.LogicalBlockProvisioning;
 
 /**
- * Answers of a LUN to optional questions. An empty answer means nothing more than that none came: the same unit may
- * have given one by another session.
+ * Responses of a LUN to optional queries. An empty response only means that none was received: the unit may have given
+ * one in another session.
  *
  * @param capacity READ CAPACITY(16)
  * @param limits VPD page B0h
  * @param provisioning VPD page B2h
  * @param mode MODE SENSE
- * @param writesSame whether it knows WRITE SAME(16)
- * @param comparesAndWrites whether it knows COMPARE AND WRITE
+ * @param writesSame whether it supports WRITE SAME(16)
+ * @param comparesAndWrites whether it supports COMPARE AND WRITE
  */
 record LunAnswers(Optional<CapacityData16> capacity, Optional<BlockLimits> limits,
         Optional<LogicalBlockProvisioning> provisioning, Optional<ModeParameters> mode,
         Optional<Boolean> writesSame, Optional<Boolean> comparesAndWrites) {
-    /** Returns these answers, and those of another session where there is none. */
+    /** Returns these responses, with missing ones taken from another session. */
     LunAnswers orElse(LunAnswers other) {
         return new LunAnswers(capacity.or(other::capacity), limits.or(other::limits),
                 provisioning.or(other::provisioning), mode.or(other::mode),

@@ -13,7 +13,10 @@ import lunar.scsi.block.GetLbaStatus;
 import lunar.scsi.block.LbaStatusList;
 import lunar.scsi.block.LbaStatusList.Provisioning;
 
-/** Asks a LUN for its holes (GET LBA STATUS) where it can have any, until it refuses or its answer is invalid. */
+/**
+ * Queries a LUN that may have holes for its extents (GET LBA STATUS), until it rejects the command or its response is
+ * invalid.
+ */
 public final class LunExtents {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
     /** A header and 32 extents. */
@@ -47,15 +50,15 @@ public final class LunExtents {
         } catch (InvalidRequestException | NotSupportedException | DeadlineException
                 | MalformedDataException e) {
             refuses = true;
-            LOG.log(System.Logger.Level.DEBUG, "{0} will not be asked for holes: {1}",
+            LOG.log(System.Logger.Level.DEBUG, "{0}: no longer querying holes: {1}",
                     probe.name(), e.getMessage());
             return rest;
         } catch (OutOfRangeException | DeviceGoneException e) {
-            throw e; // what is asked about is not there
+            throw e; // the unit does not exist
         } catch (StorageException e) {
-            LOG.log(System.Logger.Level.DEBUG, "{0} does not tell its holes this time: {1}",
+            LOG.log(System.Logger.Level.DEBUG, "{0}: query for holes failed: {1}",
                     probe.name(), e.getMessage());
-            return rest; // a read will tell what is wrong
+            return rest; // a read will report the error
         }
     }
 

@@ -50,7 +50,7 @@ import lunar.scsi.vpd.UnitSerialNumber;
 import lunar.scsi.vpd.VpdPage;
 import lunar.scsi.vpd.WriteVerifier;
 
-/** Probes the properties of a LUN. Old and small targets report few. */
+/** Probes the properties of a LUN. Old and small targets report few of them. */
 public final class LunProbe {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
@@ -82,7 +82,7 @@ public final class LunProbe {
         try {
             return probe.traits();
         } catch (MalformedDataException e) {
-            throw new DeviceGoneException(probe.name() + " answers with nonsense: "
+            throw new DeviceGoneException(probe.name() + " returned an invalid response: "
                     + e.getMessage(), e);
         }
     }
@@ -101,7 +101,7 @@ public final class LunProbe {
             return LunList.decode(list).luns();
         } catch (MalformedDataException e) {
             throw new DeviceGoneException(session.targetName()
-                    + " answers REPORT LUNS with nonsense: " + e.getMessage(), e);
+                    + " returned an invalid response to REPORT LUNS: " + e.getMessage(), e);
         }
     }
 
@@ -138,10 +138,10 @@ public final class LunProbe {
         String there = luns(session).stream().map(Lun::toString)
                 .collect(Collectors.joining(", "));
         if (!inquiry.isConnected() || inquiry.deviceType() == StandardInquiry.UNKNOWN) {
-            throw new DeviceGoneException("there is no " + name() + "; the target has LUN "
+            throw new DeviceGoneException(name() + " does not exist; the target has LUN "
                     + there, null);
         }
-        throw new NotSupportedException(name() + " is no disk but a device of type "
+        throw new NotSupportedException(name() + " is not a disk but a device of type "
                 + inquiry.deviceType() + "; the target has LUN " + there, null);
     }
 
@@ -187,8 +187,8 @@ public final class LunProbe {
         CapacityData10 small = CapacityData10.decode(ask(new ReadCapacity10(), 8));
         if (small.lastLba() == BEYOND_READ_CAPACITY_10) {
             throw new NotSupportedException(
-                    name() + " has more blocks than READ CAPACITY(10) tells,"
-                            + " and does not answer READ CAPACITY(16)",
+                    name() + " has more blocks than READ CAPACITY(10) can report,"
+                            + " but does not support READ CAPACITY(16)",
                     null);
         }
         return new CapacityData16(small.lastLba(), small.blockSize(), 0, 0, false, false, 0);
@@ -206,7 +206,7 @@ public final class LunProbe {
         }
     }
 
-    /** Returns write protection and FUA; empty where the device has no mode pages. */
+    /** Returns write protection and FUA; empty if the device has no mode pages. */
     private Optional<ModeParameters> mode() throws StorageException {
         for (int page : new int[]{ModeSense.ALL_PAGES, 0x08}) {
             var sense = new ModeSense(CdbForm.CDB6, false, true, ModeSense.PageControl.CURRENT,
@@ -220,7 +220,7 @@ public final class LunProbe {
         return Optional.empty();
     }
 
-    /** Whether the device supports a command; empty where it does not report that. */
+    /** Whether the device supports a command; empty if it does not report that. */
     private Optional<Boolean> supports(int opcode) throws StorageException {
         var ask = new ReportSupportedOperationCodes(false,
                 ReportSupportedOperationCodes.ONE_OPCODE, opcode, 0, 64);
@@ -233,8 +233,9 @@ public final class LunProbe {
     }
 
     /**
-     * Whether COMPARE AND WRITE is supported, tested by one of no blocks, which does nothing: tgtd lists the command in
-     * its limits and operation codes, and refuses it. The W bit is set, since istgt does not answer without it.
+     * Whether COMPARE AND WRITE is supported, tested by a command of 0 blocks, which has no effect: tgtd reports the
+     * command in its limits and operation codes, but rejects it. The W bit is set, because istgt does not respond
+     * without it.
      */
     private Optional<Boolean> comparesAndWrites() throws StorageException {
         if (silent) {
@@ -247,7 +248,7 @@ public final class LunProbe {
         } catch (InvalidRequestException _) {
             return Optional.of(true); // it knows the command, and refuses the number of blocks
         } catch (ReservationConflictException _) {
-            return Optional.of(true); // reserved by another host, which says nothing about the command
+            return Optional.of(true); // reserved by another host: assume that it is supported
         } catch (NotSupportedException _) {
             return Optional.of(false);
         } catch (StorageException e) {
@@ -265,13 +266,13 @@ public final class LunProbe {
         List<Designator> designators = page(pages, DeviceIdentification.CODE,
                 DeviceIdentification.class).map(DeviceIdentification::designators)
                 .orElse(List.of());
-        String who = inquiry.vendor() + "/" + inquiry.product() + "/" + serial;
+        String t10Name = inquiry.vendor() + "/" + inquiry.product() + "/" + serial;
         UUID uuid = designators.stream()
                 .filter(each -> each.association() == Designator.Association.LOGICAL_UNIT)
                 .map(Designator::identifier).filter(each -> rank(each) < NO_NAME)
                 .min((a, b) -> Integer.compare(rank(a), rank(b))).map(LunProbe::uuid)
                 .orElseGet(() -> Identity
-                        .uuidOf(serial.isEmpty() ? session.targetName() + "/" + lun : who));
+                        .uuidOf(serial.isEmpty() ? session.targetName() + "/" + lun : t10Name));
         return new Identity(inquiry.vendor(), inquiry.product(), inquiry.revision(),
                 serial.length() > 64 ? serial.substring(0, 64) : serial, uuid);
     }
@@ -304,10 +305,10 @@ public final class LunProbe {
     }
 
     /**
-     * Asks an optional question: empty where it fails in any way, or the answer is invalid or does not come within a
-     * short time. After one timeout no more optional questions are asked, so that a device costs that time once.
+     * Sends an optional query; returns empty if it fails, its response is invalid or does not arrive within a short
+     * time. After one timeout no more optional queries are sent, so that a device costs that time only once.
      *
-     * @throws StorageException when the session has ended
+     * @throws StorageException if the session has ended
      */
     private <T> Optional<T> askOptional(Cdb cdb, int maxBytes, Decoder<T> decoder)
             throws StorageException {
@@ -317,7 +318,7 @@ public final class LunProbe {
         try {
             return Optional.of(decoder.decode(askBriefly(cdb, maxBytes)));
         } catch (MalformedDataException e) {
-            LOG.log(System.Logger.Level.DEBUG, "{0} answers {1} with nonsense: {2}", name(), cdb,
+            LOG.log(System.Logger.Level.DEBUG, "{0}: invalid response to {1}: {2}", name(), cdb,
                     e.getMessage());
         } catch (StorageException e) {
             doWithout(cdb.toString(), e);
@@ -325,7 +326,7 @@ public final class LunProbe {
         return Optional.empty();
     }
 
-    /** Asks as {@link #ask} does, but allows each answer only the short time of an optional question. */
+    /** Like {@link #ask}, but with the short timeout of an optional query. */
     MemorySegment askBriefly(Cdb cdb, int maxBytes) throws StorageException {
         return ask(cdb, maxBytes, false, true);
     }
@@ -336,10 +337,12 @@ public final class LunProbe {
         }
         if (why instanceof DeadlineException) {
             silent = true;
-            LOG.log(System.Logger.Level.INFO, "{0} does not answer {1}: taken as not having it,"
-                    + " and asked for no other option", name(), what);
+            LOG.log(System.Logger.Level.INFO,
+                    "{0} does not respond to {1}: assuming that it is not supported,"
+                            + " and skipping other optional queries",
+                    name(), what);
         } else {
-            LOG.log(System.Logger.Level.DEBUG, "{0} does without {1}: {2}", name(), what,
+            LOG.log(System.Logger.Level.DEBUG, "{0}: {1} not available: {2}", name(), what,
                     why.getMessage());
         }
     }

@@ -5,7 +5,7 @@ import lunar.initiator.internal.retry.RetryPolicy;
 import lunar.initiator.internal.session.Command;
 import org.jspecify.annotations.Nullable;
 
-/** The block request behind a command of a LUN, and what has been done for it. Kept with the command, and reused. */
+/** State of a block request that a command of a LUN executes. Kept with the command and reused. */
 final class LunRequest {
     /** The request; null while the command serves none. */
     @Nullable

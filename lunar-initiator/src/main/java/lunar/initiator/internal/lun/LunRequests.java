@@ -10,7 +10,7 @@ import lunar.block.StorageException;
 import lunar.block.spi.RequestCompletion;
 import lunar.initiator.internal.retry.RetryPolicy;
 import lunar.initiator.internal.retry.SenseMapping;
-import lunar.initiator.internal.session.Bounces;
+import lunar.initiator.internal.session.BounceBuffers;
 import lunar.initiator.internal.session.Command;
 import lunar.initiator.internal.session.SessionEngine;
 import lunar.initiator.internal.session.Tasks;
@@ -20,8 +20,8 @@ import lunar.scsi.block.SynchronizeCache;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Performs the block requests of a LUN: sends each as a command, judges the answer, sends it again where that helps,
- * and accounts for what a volatile cache may lose. Thread-safe; allocates nothing in the steady state.
+ * Executes the block requests of a LUN: sends each as a command, evaluates the response, retries if useful, and tracks
+ * writes that a volatile cache may lose. Thread-safe; allocates nothing in the steady state.
  */
 public final class LunRequests {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -72,7 +72,7 @@ public final class LunRequests {
                 throw failure;
             }
             if (request.operation() == Operation.READ) {
-                Bounces.copyBack(command.dataIn(), request.buffer());
+                BounceBuffers.copyBack(command.dataIn(), request.buffer());
             }
         } finally {
             giveBack(command, state, request);
@@ -154,7 +154,7 @@ public final class LunRequests {
             // A device without the command has no volatile cache (SBC-4 section 5.33).
             if (!hasNoCache) {
                 hasNoCache = true;
-                LOG.log(System.Logger.Level.INFO, "{0}: taken as having no cache",
+                LOG.log(System.Logger.Level.INFO, "{0}: assuming that it has no volatile cache",
                         failure.getMessage());
             }
             return null;
@@ -169,7 +169,7 @@ public final class LunRequests {
             return;
         }
         if (failure == null && request.operation() == Operation.READ) {
-            Bounces.copyBack(command.dataIn(), request.buffer());
+            BounceBuffers.copyBack(command.dataIn(), request.buffer());
         }
         writes.report(state.lossToReport); // before the owner can ask for the next flush
         giveBack(command, state, request);
@@ -181,7 +181,7 @@ public final class LunRequests {
             }
         } catch (RuntimeException e) {
             // A completion must not throw; one that does must not end the connection for all requests.
-            LOG.log(System.Logger.Level.ERROR, "completion of " + request, e);
+            LOG.log(System.Logger.Level.ERROR, "completion handler of " + request + " failed", e);
         } finally {
             whenEnded.run();
         }

@@ -16,15 +16,15 @@ import lunar.scsi.vpd.BlockLimits;
 import lunar.scsi.vpd.LogicalBlockProvisioning;
 
 /**
- * Properties of a LUN, probed when it was opened. Those that it has not reported get a safe value.
+ * Properties of a LUN, probed when it was opened. Unreported ones have safe values.
  *
- * @param unmapsByWriteSame WRITE SAME of zeroes may unmap, and zeroes what it leaves mapped (LBPWS and LBPRZ, SBC-4
- *        section 4.7.3.4.4). UNMAP leaves what is no whole granule as it is, and whatever else the device likes, so
- *        LBPU and LBPRZ alone make no zeroes
- * @param hasVolatileCache a write without FUA may be lost when the target loses power
- * @param writeVerifier changes when the target may have lost acknowledged writes; empty where it reports none
- * @param hasHoles blocks may be unmapped, and then read as zeroes (LBPME and LBPRZ)
- * @param answers the answers to optional questions on which these traits depend
+ * @param unmapsByWriteSame whether WRITE SAME of zeroes may unmap, and zeroes blocks that it leaves mapped (LBPWS and
+ *        LBPRZ, SBC-4 section 4.7.3.4.4). UNMAP may leave partial granules and other blocks unchanged, so LBPU and
+ *        LBPRZ alone do not guarantee zeroes
+ * @param hasVolatileCache whether a write without FUA may be lost when the target loses power
+ * @param writeVerifier changes when the target may have lost acknowledged writes; empty if it reports none
+ * @param hasHoles whether blocks may be unmapped and then read as zeroes (LBPME and LBPRZ)
+ * @param answers responses to optional queries on which these properties depend
  */
 public record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities,
         Identity identity,

@@ -5,16 +5,16 @@ import lunar.block.BlockRequest;
 import lunar.block.LostWritesException;
 
 /**
- * Accounts for the acknowledged writes of a logical unit that no flush has made stable yet, and for losses of its
- * volatile cache: the engine of {@link lunar.initiator.UnflushedWrites}.
+ * Tracks acknowledged writes of a logical unit that no flush has made stable yet, and losses of its volatile cache;
+ * implements {@link lunar.initiator.UnflushedWrites}.
  *
  * <p>Flushes are numbered when they are submitted. An acknowledged write takes the number of the latest flush; a flush
  * that succeeds covers the writes with smaller numbers. So a write that is acknowledged while a flush is in flight
- * stays unflushed. A flush fails where a loss was noted and no flush submitted before it has reported that loss: all
- * flushes in flight report it, and those submitted later do not.
+ * stays unflushed. A flush fails if a loss was recorded and no flush submitted before it has reported that loss: all
+ * flushes in flight report it, later ones do not.
  *
- * <p>A write also carries the number of losses at its submission. Where that has changed when it is acknowledged, the
- * target may have acknowledged it before the loss, and it counts as lost, once more where the loss was reported.
+ * <p>A write also carries the number of losses at its submission. If that has changed when it is acknowledged, the
+ * target may have acknowledged it before the loss, and it counts as lost, again if the loss was reported already.
  *
  * <p>Thread-safe. A write reads three volatile fields and writes one after each flush; nothing is allocated or locked.
  */
@@ -48,7 +48,7 @@ public final class WriteLedger {
         return losses;
     }
 
-    /** Notes that a write without FUA was acknowledged. */
+    /** Records that a write without FUA was acknowledged. */
     public void acknowledged(long lossesBefore) {
         raise(acknowledged, flushes.get());
         if (losses != lossesBefore) {
@@ -56,7 +56,7 @@ public final class WriteLedger {
         }
     }
 
-    /** Notes that a loss affects a write; without effect while an earlier one is still to be reported. */
+    /** Records that a loss affects a write; without effect while an earlier one is still to be reported. */
     private synchronized void concerned() {
         raise(pending, reported.get() + 1);
     }
@@ -83,7 +83,7 @@ public final class WriteLedger {
         return loss > reportedBefore ? loss : 0;
     }
 
-    /** Notes that a flush has failed because of a loss: flushes submitted from now on do not. */
+    /** Records that a flush has failed because of a loss: flushes submitted from now on do not. */
     public void report(long loss) {
         raise(reported, loss);
     }
@@ -130,9 +130,9 @@ public final class WriteLedger {
     }
 
     /**
-     * Notes that the unit may have lost its volatile cache: the next flush fails if there are unflushed writes.
+     * Records that the unit may have lost its volatile cache: the next flush fails if there are unflushed writes.
      *
-     * @param why what has happened to which unit, for the message
+     * @param why event and unit, for the message
      */
     public synchronized void lost(String why) {
         if (survives) {
@@ -140,7 +140,7 @@ public final class WriteLedger {
         }
         long number = losses + 1;
         cause = why;
-        losses = number; // a write that is acknowledged from now on sees it, and earlier ones are seen here
+        losses = number; // writes acknowledged from now on see it, and earlier ones are visible here
         if (isDirty()) {
             pending.set(Math.max(pending.get(), reported.get()) + 1);
             LOG.log(System.Logger.Level.WARNING, "{0}; the next flush fails, since unflushed "

@@ -3,7 +3,7 @@ package lunar.initiator.internal.retry;
 /**
  * Exponential backoff: each pause is twice as long as the one before, up to a limit, until {@link #reset}. The only
  * place that computes such pauses: commands of a busy unit, logins of paths and connections, logins that end stale
- * sessions, questions and polls. Not thread-safe; allocates nothing.
+ * sessions, queries and polls. Not thread-safe; allocates nothing.
  */
 public final class Backoff {
     private final long firstMs;
@@ -23,11 +23,11 @@ public final class Backoff {
     }
 
     /**
-     * Returns the next pause after something that did not last. Where it was usable for at least as long as the pause
-     * before it, that is the first pause: on a bad line there is more work than waiting, and no tight loop at a target
-     * that throws sessions out.
+     * Returns the next pause after a period of use. If that lasted at least as long as the previous pause, returns the
+     * first pause: an unstable connection is used more than waited for, but a target that drops sessions does not cause
+     * a tight loop.
      *
-     * @param usedMs for how long it was usable; 0 where it never was
+     * @param usedMs duration of the use; 0 for none
      */
     public long nextMs(long usedMs) {
         if (usedMs >= pauseMs) {

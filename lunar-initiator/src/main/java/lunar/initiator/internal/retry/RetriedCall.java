@@ -5,7 +5,7 @@ import lunar.block.AbortedException;
 import lunar.block.StorageException;
 import lunar.initiator.ScsiResult;
 
-/** Sends a command by blocking calls, as often as {@link RetryPolicy} decides. */
+/** Sends a command by blocking calls and retries it as {@link RetryPolicy} decides. */
 public final class RetriedCall {
     /** Sends the command once. */
     @FunctionalInterface
@@ -16,13 +16,13 @@ public final class RetriedCall {
     private RetriedCall() {}
 
     /**
-     * Sends a command until it succeeds or is not to be sent again.
+     * Sends a command until it succeeds or must not be retried.
      *
-     * @param idempotent whether it may be performed twice
-     * @param timeMs how long its pauses may take together; 0 where only unit attentions are to be passed
-     * @param what the command and where it goes, for the message
+     * @param idempotent whether it may be executed twice
+     * @param timeMs total time of its pauses; 0 to retry only unit attentions
+     * @param what the command and its destination, for the message
      * @return the last result, of any status
-     * @throws AbortedException when the thread is interrupted in a pause; the interrupt status is kept
+     * @throws AbortedException if the thread is interrupted in a pause; the interrupt status is kept
      */
     public static ScsiResult send(Attempt attempt, boolean idempotent, long timeMs,
             Supplier<String> what) throws StorageException {
@@ -45,7 +45,7 @@ public final class RetriedCall {
     /**
      * Sleeps.
      *
-     * @throws AbortedException when the thread is interrupted; the interrupt status is kept
+     * @throws AbortedException if the thread is interrupted; the interrupt status is kept
      */
     public static void pause(long pauseMs, String what) throws AbortedException {
         try {

@@ -3,8 +3,8 @@ package lunar.initiator.internal.retry;
 import lunar.scsi.Bytes;
 
 /**
- * Decides whether a SCSI command that did not succeed is sent again, and when. Used for the requests of a LUN, for
- * questions about it and for the calls of {@link lunar.initiator.scsi.ScsiUnit}, each command with a policy of its own:
+ * Decides whether and when a failed SCSI command is retried. Used for requests of a LUN, for queries and for the calls
+ * of {@link lunar.initiator.scsi.ScsiUnit}; each command has its own instance:
  *
  * <table>
  * <caption>By answer</caption>
@@ -16,16 +16,16 @@ import lunar.scsi.Bytes;
  * is over</td></tr>
  * <tr><td>ABORTED COMMAND but for ASC 10h, TASK ABORTED, a task that the target has terminated</td><td>perhaps, and it
  * has ended</td><td>if idempotent, after such pauses, {@value #MAX_ABORTS} times</td></tr>
- * <tr><td>none, since its connection was lost and the target has ended it; the session goes on</td><td>perhaps, and it
- * has ended</td><td>if idempotent, at once, {@value #MAX_LOSSES} times</td></tr>
+ * <tr><td>none: its connection was lost and the target has ended it; the session continues</td><td>perhaps, and it has
+ * ended</td><td>if idempotent, at once, {@value #MAX_LOSSES} times</td></tr>
  * <tr><td>any other</td><td></td><td>never</td></tr>
  * </table>
  *
- * <p>In each of these cases the target has ended the command before it is sent again, and its caller has not been told
- * of an end. So no earlier copy is performed after a later write of the same caller that waited for the first. Nothing
- * is promised to others: a write that another host's reset has ended may be performed after that reset. Hosts that
- * share a unit fence each other by reservations, not by a reset.
- * Commands of a lost session are not for this class, but for {@link lunar.initiator.multipath}.
+ * <p>In each of these cases the target has ended the command before it is retried, and its caller has not been
+ * notified. Therefore no earlier copy is executed after a later write of a caller that waited for the first. There is
+ * no guarantee for other hosts: a write that another host's reset has aborted may be executed after that reset. Hosts
+ * that share a unit must fence each other by reservations, not by resets. Commands of a lost session are handled by
+ * {@link lunar.initiator.multipath}.
  *
  * <p>Not thread-safe. Allocates nothing.
  */
@@ -57,12 +57,12 @@ public final class RetryPolicy {
     }
 
     /**
-     * Returns how long to wait before a command is sent again.
+     * Returns how long to wait before a command is retried.
      *
-     * @param sense empty where the answer has none
-     * @param idempotent whether the command may be performed twice, one after the other
-     * @param leftMs time that is left for the command; a longer pause is not begun
-     * @return milliseconds, 0 for at once, or {@link #NEVER}, also for an answer that is a success
+     * @param sense empty if the response has none
+     * @param idempotent whether the command may be executed twice
+     * @param leftMs remaining time of the command; longer pauses are not started
+     * @return milliseconds, 0 for immediately, or {@link #NEVER}, also for a successful command
      */
     public long pauseMs(int status, Bytes sense, boolean idempotent, long leftMs) {
         return switch (SenseMapping.disposition(status, sense)) {

@@ -20,7 +20,7 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 
-/** Maps SCSI status and sense data to their meaning for the user of a block device; the only place that does so. */
+/** Maps SCSI status and sense data to storage exceptions; the only place that does so. */
 public final class SenseMapping {
     private static final int ILLEGAL_OPCODE = 0x20;
     private static final int ILLEGAL_LBA = 0x21;
@@ -77,8 +77,8 @@ public final class SenseMapping {
     }
 
     /**
-     * Whether a command has succeeded, whatever else it reports. A command that ends with a deferred error was not
-     * performed (SPC-5 section 4.4.7.5), and sense data of an unknown format do not count as success.
+     * Whether a command has succeeded, even with warnings. A command that ends with a deferred error was not executed
+     * (SPC-5 section 4.4.7.5), and sense data of an unknown format do not count as success.
      */
     public static boolean isSuccess(int status, Bytes senseData) {
         if (status == Status.GOOD.code() || status == Status.CONDITION_MET.code()) {
@@ -150,7 +150,7 @@ public final class SenseMapping {
         };
     }
 
-    /** Returns a busy failure where waiting helps, else one of a device that is gone. */
+    /** Returns a busy failure if waiting helps, otherwise one of a device that is gone. */
     private static StorageException notReady(SenseException cause, String message) {
         return passes(cause.sense().additional())
                 ? new BusyException(message, cause)
@@ -176,7 +176,7 @@ public final class SenseMapping {
 
     /** Returns the failure for an error of the target's iSCSI layer: there is no status (RFC 7143 section 11.4.3). */
     public static StorageException targetFailure(int response, String what) {
-        return new AbortedException(what + ": the target failed, response "
+        return new AbortedException(what + ": the target reports failure, response "
                 + Integer.toHexString(response) + "h", null);
     }
 }

@@ -1,5 +1,5 @@
 /**
- * The meaning of a target's answers, and what is tried again when: one mapping of status and sense data
+ * Interpretation of a target's responses and retries: one mapping of status and sense data
  * ({@link lunar.initiator.internal.retry.SenseMapping}), one policy for commands
  * ({@link lunar.initiator.internal.retry.RetryPolicy}).
  *

@@ -9,8 +9,8 @@ import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves, retries or ends commands at the target that get no answer: their connection was lost, or the target has
- * dropped or ended them (RFC 7143 sections 4.2.5.2 and 7.2). Confined to the event loop's thread.
+ * Moves, retries or ends commands at the target that will get no response, because their connection was lost or the
+ * target has dropped or terminated them (RFC 7143 sections 4.2.5.2 and 7.2). Confined to the event loop's thread.
  */
 final class Allegiance {
     private final Tasks tasks;
@@ -18,11 +18,11 @@ final class Allegiance {
     Allegiance(Tasks tasks) { this.tasks = tasks; }
 
     /**
-     * Moves the commands of a lost connection to another, once the target has ended the lost one: those that it has not
-     * received are sent again under their CmdSN, which plugs the gap (RFC 7143 section 7.2.1).
+     * Moves the commands of a lost connection to another, after the target has ended the lost one: commands that it has
+     * not received are retransmitted with their CmdSN, which fills the gap (RFC 7143 section 7.2.1).
      *
-     * @param reassigns whether the target has kept the tasks that it had received; else they end
-     * @return how many were sent again, how many ended, and which are to be reassigned
+     * @param reassigns whether the target has kept the tasks that it had received; otherwise they end
+     * @return number retransmitted, number ended, and the commands to be reassigned
      */
     Moved move(Connection lost, Connection to, boolean reassigns) {
         int retried = 0;
@@ -68,7 +68,7 @@ final class Allegiance {
     /** Outcome of moving the tasks of a lost connection. */
     record Moved(int retried, int ended, List<Command> toReassign) {}
 
-    /** Whether a moved task is still at the target, and has received nothing since. */
+    /** Whether a moved task is still at the target and has received nothing since. */
     boolean isSilent(Connection by, int itt) {
         tasks.lock();
         try {
@@ -121,11 +121,11 @@ final class Allegiance {
     }
 
     /**
-     * Ends every command for a unit that is at the target, since the target has terminated them.
+     * Ends all commands at the target for a unit, because the target has terminated them.
      *
      * @param lun null for all units
      * @param beforeCmdSn CmdSN of the first command that is not affected
-     * @param asked whether this session has requested it; else devices may send the commands again
+     * @param asked whether this session has requested it; otherwise devices may retry the commands
      */
     void terminate(@Nullable Lun lun, int beforeCmdSn, boolean asked, String why) {
         var ended = new ArrayList<Command>();

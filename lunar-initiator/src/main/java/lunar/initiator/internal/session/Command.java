@@ -94,7 +94,7 @@ public final class Command implements Transport.Release, BooleanSupplier {
     int snacks;
     /** DataSN from which on data were requested again; -1 for none. */
     int askedDataSn;
-    /** A GOOD status has come before all data; it takes effect once they are there. */
+    /** A GOOD status was received before all data; it takes effect when the data is complete. */
     boolean statusHeld;
     int heldStatSn;
     int heldExpDataSn;
@@ -115,7 +115,7 @@ public final class Command implements Transport.Release, BooleanSupplier {
     /** The outcome. {@code failure} is set where it is not an answer of the target. */
     @Nullable
     StorageException failure;
-    /** The failure is that the connection was lost; the session may go on. */
+    /** The failure is that the connection was lost; the session may continue. */
     boolean lost;
     /** The failure is that the target has terminated the task without a request of this session. */
     boolean terminated;
@@ -236,7 +236,7 @@ public final class Command implements Transport.Release, BooleanSupplier {
         return failure;
     }
 
-    /** Whether the failure is that the connection was lost; the session may go on. */
+    /** Whether the failure is that the connection was lost; the session may continue. */
     public boolean isLost() {
         return lost;
     }
@@ -281,8 +281,8 @@ public final class Command implements Transport.Release, BooleanSupplier {
     }
 
     /**
-     * Counts data that did not come, or that the target did not request, as missing, whatever the target reports: where
-     * a command has succeeded and no residual is reported, sets the one that was observed.
+     * Counts data that was not received, or that the target did not request, as missing, regardless of the reported
+     * residual: if a command has succeeded without a residual, sets the observed one.
      */
     void noteMissing() {
         int moved = writes() ? dataOutPlan.sentBytes() : dataInReceiver.receivedBytes();
@@ -334,13 +334,13 @@ public final class Command implements Transport.Release, BooleanSupplier {
         }
     }
 
-    /** Whether the thread that waits for it may go on. */
+    /** Whether the thread that waits for it may continue. */
     @Override
     public boolean getAsBoolean() { return done; }
 
     /**
-     * Waits for {@link #wake}, which comes, at the latest, with the deadline. An interrupt does not end it, since
-     * the target may write into the buffer until then; the flag is set again at the end.
+     * Waits for {@link #wake}, at most until the deadline. An interrupt does not end the wait, because the target may
+     * write into the buffer until then; the flag is restored at the end.
      */
     void await() {
         boolean interrupted = false;

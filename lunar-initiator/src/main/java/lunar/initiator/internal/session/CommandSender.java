@@ -13,8 +13,8 @@ import lunar.iscsi.transfer.DataOutPlan;
 import lunar.scsi.Lun;
 
 /**
- * Encodes the commands of a session and their data, and queues them on a connection: the hot path of sending. Guarded
- * by the lock of {@link Tasks}, and so is the header that is reused for it.
+ * Encodes the commands of a session and their data, and queues them on a connection: the hot path of sending. Guarded,
+ * like its reused header, by the lock of {@link Tasks}.
  */
 final class CommandSender {
     private final MemorySegment header = Arena.ofAuto().allocate(Bhs.LENGTH, 64);
@@ -25,7 +25,7 @@ final class CommandSender {
         boolean reads = command.reads();
         boolean writes = command.writes();
         DataOutPlan plan = command.dataOutPlan;
-        plan.pduLimit(by.maxSendBytes()); // what goes with the command is cut by it
+        plan.pduLimit(by.maxSendBytes()); // limits immediate data
         plan.begin(writes ? command.expectedBytes() : 0);
         command.unsentBursts.clear();
         command.dataInReceiver.begin((int) command.dataIn.byteSize());

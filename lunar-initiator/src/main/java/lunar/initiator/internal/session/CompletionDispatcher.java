@@ -6,7 +6,7 @@ import lunar.iscsi.spi.EventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Dispatches command completions: wakes callers that wait, which may run the event loop meanwhile, and runs other
+ * Dispatches command completions: wakes waiting callers, which may run the event loop meanwhile, and runs other
  * completions on the event loop's own thread.
  */
 public final class CompletionDispatcher {
@@ -47,7 +47,7 @@ public final class CompletionDispatcher {
         alone = outstanding == 1 && command.waiter != null ? alone + 1 : 0;
     }
 
-    /** Called when no command is outstanding any more; with the session's lock held. */
+    /** Called when no command is outstanding any longer; with the session's lock held. */
     void allEnded() {
         if (alone >= MIN_ALONE && loop.inLoop()) {
             loop.lend(idle); // the next caller, too, is expected to receive its answer itself

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * A connection of a session: sends PDUs by the transport, and passes received ones to the {@link LoginPhase} while that
  * runs and to {@link FullFeature} from then on.
  *
- * <p>Once there is a session, sending happens under its lock, so that PDUs leave in the order of their CmdSN; the
- * header that is reused for it is guarded by that lock.
+ * <p>Within a session, PDUs are sent under its lock, so that they are queued in CmdSN order; the lock also guards the
+ * reused header.
  */
 public final class Connection implements PduReceiver {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -69,10 +69,13 @@ public final class Connection implements PduReceiver {
     final UnsentAnswers unsentPongs = new UnsentAnswers(MAX_UNSENT_PONGS);
     /** SNACKs: requests to send lost PDUs again, and acknowledgements of data. */
     final UnsentAnswers unsentSnacks = new UnsentAnswers(MAX_UNSENT_SNACKS);
-    /** A negotiation that the target has requested is under way; event loop's thread only. */
+    /** A negotiation that the target has requested is in progress; event loop's thread only. */
     boolean negotiating;
 
-    /** Commands at the target by this connection, and whether it is to take no more; with the session's lock held. */
+    /**
+     * Number of commands at the target on this connection, and whether it accepts no more; guarded by the session's
+     * lock.
+     */
     int inFlight;
     boolean draining;
 
@@ -156,8 +159,8 @@ public final class Connection implements PduReceiver {
     }
 
     /**
-     * Returns how many bytes of the output the network has taken; with the session's lock held. After a call that
-     * queued a PDU it counts all that the peer had when that was queued, whichever thread wrote it.
+     * Returns the number of bytes that the network has accepted; requires the session's lock. After a PDU was queued,
+     * includes everything written before, by any thread.
      */
     long sentBytes() { return queuedBytes - transport.queuedBytes(); }
 
@@ -201,7 +204,7 @@ public final class Connection implements PduReceiver {
 
     /**
      * Ends the connection for a reason, with a reset: commands that are still on their way out must not reach the
-     * target after they were given up here. A connection that is closing in order after its Logout goes on with that.
+     * target after they were given up here. A connection that is closing in order after its Logout continues with that.
      * Any thread.
      */
     void end(IOException why) {
@@ -239,7 +242,7 @@ public final class Connection implements PduReceiver {
     private Phase current() throws ProtocolException {
         Phase now = phase;
         if (now == null) {
-            throw new ProtocolException("the target speaks first (RFC 7143 section 6.1)");
+            throw new ProtocolException("the target sends before the login (RFC 7143 section 6.1)");
         }
         return now;
     }
@@ -252,7 +255,7 @@ public final class Connection implements PduReceiver {
     /** Returns the failure that ends this connection: damaged data that only another connection can recover. */
     ProtocolException damage(Bhs received) {
         var why = new DigestException("data digest of PDU " + Integer.toHexString(received.opcode())
-                + "h from " + peer() + " is wrong (RFC 7143 section 7.8)");
+                + "h from " + peer() + " does not match (RFC 7143 section 7.8)");
         endCause = why;
         return new ProtocolException(String.valueOf(why.getMessage()));
     }

@@ -29,13 +29,13 @@ import lunar.iscsi.text.TargetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of a session: present ones, lost ones, and the recovery of these (RFC 7143 sections 6.3.4 and 7.2).
+ * Manages the connections of a session: open and lost ones, and their recovery (RFC 7143 sections 6.3.4 and 7.2).
  * Confined to the event loop's thread.
  *
- * <p>A lost connection is first made to end at the target: by a Logout over another connection, or, where there is
- * none, by a login in its place, which only ErrorRecoveryLevel 2 allows. Then commands that the target had not received
- * are sent again over the other, and at level 2 those that it had are reassigned; below, these tasks fail, and their
- * caller decides.
+ * <p>A lost connection is first ended at the target: by a Logout on another connection, or, if there is none, by a
+ * reinstating login, which requires ErrorRecoveryLevel 2. Then commands that the target had not received are
+ * retransmitted on the other connection, and at level 2 received ones are reassigned; at lower levels they fail, and
+ * their caller decides.
  */
 final class Connections {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -66,7 +66,7 @@ final class Connections {
         }
     }
 
-    /** How long the target asks to wait before a login, and for how long it then keeps tasks. */
+    /** Time2Wait and Time2Retain of a dropped connection. */
     private record Patience(int cid, long waitMs, long retainMs) {}
 
     private final EventLoop loop;
@@ -130,7 +130,7 @@ final class Connections {
         return over;
     }
 
-    /** Returns how long the target asks to wait before the next login; any thread may ask. */
+    /** Returns how long the target requests to wait before the next login. May be called by any thread. */
     long waitMs() {
         return waitMs;
     }
@@ -185,7 +185,7 @@ final class Connections {
         loop.execute(() -> join(cid, portal, 0, FIRST_PAUSE_MS, Long.MAX_VALUE));
     }
 
-    /** Starts logins for a CID, unless they are under way: two logins for one CID would end each other. */
+    /** Starts logins for a CID, unless they are in progress: two logins for one CID would end each other. */
     private void join(int cid, TargetAddress portal, int expStatSn, long waitMs, long untilMs) {
         if (joining.add(cid)) {
             joiners.removeIf(each -> !each.isAlive());
@@ -230,11 +230,12 @@ final class Connections {
             return;
         }
         if (!open.isEmpty()) {
-            LOG.log(System.Logger.Level.WARNING, "{0}: connection {1} is not tried again in this"
-                    + " session, which goes on with {2}: {3}", target, cid, open.size(),
+            LOG.log(System.Logger.Level.WARNING, "{0}: connection {1} is not retried in this"
+                    + " session, which continues with {2}: {3}", target, cid, open.size(),
                     why.getMessage());
         } else {
-            LOG.log(System.Logger.Level.WARNING, "{0}: connection {1} does not come back: {2}",
+            LOG.log(System.Logger.Level.WARNING,
+                    "{0}: connection {1} cannot be re-established: {2}",
                     target, cid, why.getMessage());
             happened(new SessionEvent.TimedOut());
             end(why);
@@ -260,7 +261,7 @@ final class Connections {
             return;
         }
         if (connection.draining && tasks.isIdle(connection)) {
-            rejoin(connection); // it was asked to leave, and has left nothing
+            rejoin(connection); // it was logged out on request, and has no commands left
             return;
         }
         Patience asked = patience(connection.cid());
@@ -291,8 +292,8 @@ final class Connections {
     }
 
     /**
-     * Handles the message that the target drops a connection and asks to wait. It may concern a connection that was
-     * lost and replaced before the message came, as with LIO: therefore the replacement is only pinged.
+     * Handles the message that the target drops a connection and requests a wait. It may refer to a connection that was
+     * lost and replaced before the message arrived, as with LIO; therefore the replacement is only pinged.
      */
     void dropped(int cid, int waitSeconds, int retainSeconds) {
         be(new Patience(cid, 1000L * waitSeconds, 1000L * retainSeconds));
@@ -329,7 +330,7 @@ final class Connections {
     /** Has the target end a lost connection, over another one (sections 7.2.2 and 11.14). */
     private void logOut(Lost one) {
         if (open.isEmpty()) {
-            return; // the end of the last connection goes on with it
+            return; // the end of the last connection continues with it
         }
         Connection by = open.getFirst().connection();
         int cid = one.connection.cid();
@@ -385,7 +386,7 @@ final class Connections {
         Allegiance.Moved moved = allegiance.move(one.connection, to, kept);
         moved.toReassign().forEach(command -> reassignment.reassign(command, to));
         LOG.log(System.Logger.Level.INFO,
-                "{0}: of connection {1} {2} commands were sent again, {3} reassigned, {4} ended",
+                "{0}: connection {1} was lost: {2} commands retransmitted, {3} reassigned, {4} ended",
                 target, one.connection.cid(), moved.retried(), moved.toReassign().size(),
                 moved.ended());
         listener.accept(new SessionNotice.TasksMoved(one.connection.cid(), moved.retried(),
@@ -397,7 +398,7 @@ final class Connections {
             var step = SessionMachine.step(state, event);
             state = step.state();
             if (step.actions().contains(new SessionAction.Resume())) {
-                LOG.log(System.Logger.Level.INFO, "{0}: the session goes on", target);
+                LOG.log(System.Logger.Level.INFO, "{0}: the session continues", target);
             }
         } catch (ProtocolException e) {
             LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", target, e.getMessage());
@@ -414,7 +415,7 @@ final class Connections {
         if (open.size() > 1) {
             tasks.drain(by);
         } else {
-            tasks.refuse(target + " asked us to log out", null);
+            tasks.refuse(target + " requested a logout", null);
         }
         drain(by, loop.nowMs() + Math.max(1, seconds * 500L));
     }
@@ -464,7 +465,7 @@ final class Connections {
                 loggedOut = pdu instanceof LogoutResponse done
                         && done.response() == LogoutResponseCode.SUCCESS.code();
                 if (pdu instanceof LogoutResponse answer && answer.response() != 0) {
-                    LOG.log(System.Logger.Level.WARNING, "logout from {0}: {1}", target,
+                    LOG.log(System.Logger.Level.WARNING, "logout from {0} failed: {1}", target,
                             LogoutResponseCode.describe(answer.response()));
                 }
                 closeAll();

@@ -37,8 +37,8 @@ import lunar.scsi.Sense;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Performs a session's work beside SCSI commands: pings both ways, aborts, text, asynchronous messages, and the clock
- * behind all timeouts. Confined to the event loop's thread.
+ * Handles all of a session except SCSI commands: pings in both directions, aborts, text, asynchronous messages, and the
+ * clock for all timeouts. Confined to the event loop's thread.
  */
 final class Control implements FullFeature.Upper {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -136,7 +136,7 @@ final class Control implements FullFeature.Upper {
 
     /** Aborts a command past its deadline; its buffers are free only after the target has confirmed that. */
     private void expired(Command command) {
-        String late = ": no answer within " + tasks.patienceMs(command) + " ms";
+        String late = ": no response within " + tasks.patienceMs(command) + " ms";
         String what = tasks.describe(command);
         LOG.log(System.Logger.Level.WARNING, "{0}{1}, aborting it", what, late);
         abort(command, new DeadlineException(what + late + ", aborted"));
@@ -168,7 +168,7 @@ final class Control implements FullFeature.Upper {
                         if (gone) {
                             tasks.fail(by, taskTag, failure);
                         } else if (failure instanceof AbortedException) {
-                            tasks.goOn(by, taskTag); // the cancellation failed: it may go on
+                            tasks.goOn(by, taskTag); // the cancellation failed: it may continue
                         } else {
                             failed(new IOException(target + " does not abort " + what + ": "
                                     + TaskManagementResponseCode.describe(response)));
@@ -229,7 +229,7 @@ final class Control implements FullFeature.Upper {
                 connection.expStatSn());
     }
 
-    // --- what the target says ---
+    // --- messages of the target ---
 
     @Override
     public void received(Connection by, TargetPdu pdu, MemorySegment data)
@@ -253,7 +253,7 @@ final class Control implements FullFeature.Upper {
             by.flush(); // those of one batch have not been sent
             if (!canPong(by)) {
                 String why = "the target has sent more than " + Connection.MAX_UNSENT_PONGS
-                        + " NOP-Ins or messages and does not take the answers";
+                        + " NOP-Ins or messages without receiving the responses";
                 LOG.log(System.Logger.Level.WARNING, "{0}: ending connection {1} at {2}: {3}",
                         target, by.cid(), by.portal(), why);
                 throw new ProtocolException(why);
@@ -324,7 +324,7 @@ final class Control implements FullFeature.Upper {
     /** Lets the target declare parameters, by an empty Text Request (RFC 7143 section 11.9.1). */
     private void negotiate(Connection by) {
         if (by.negotiating) {
-            return; // the one under way serves, too
+            return; // the one in progress serves, too
         }
         by.negotiating = true;
         var _ = text(by, TextKeys.NONE, answer -> {

@@ -226,7 +226,7 @@ final class Exchanges {
     }
 
     private static boolean isUsable(MemorySegment buffer) {
-        return buffer.byteSize() == 0 || Bounces.isShared(buffer);
+        return buffer.byteSize() == 0 || BounceBuffers.isShared(buffer);
     }
 
     private Task<Long> start(Exchange.Ping ping) {

@@ -32,8 +32,8 @@ import lunar.scsi.Status;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The full feature phase of a connection (RFC 7143 section 4.2.3), on the event loop's thread: PDUs for SCSI tasks are
- * handled here, and read in place; the rest is handed up as records.
+ * The full feature phase of a connection (RFC 7143 section 4.2.3), on the event loop's thread: PDUs of SCSI tasks are
+ * handled here and read in place; others are passed on as records.
  */
 final class FullFeature implements Connection.Phase {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -48,7 +48,7 @@ final class FullFeature implements Connection.Phase {
         /** Pings the target, which has been silent. */
         void ping(Connection connection);
 
-        /** Takes a PDU other than those of SCSI tasks. */
+        /** Handles a PDU other than those of SCSI tasks. */
         void received(Connection by, TargetPdu pdu, MemorySegment data) throws ProtocolException;
 
         /** Takes the rejection of a request other than a SCSI command. */
@@ -117,7 +117,7 @@ final class FullFeature implements Connection.Phase {
         } else if (landingUntilMs == 0) {
             landingUntilMs = nowMs + keepAliveMs;
         } else if (nowMs >= landingUntilMs) {
-            connection.end(new IOException("the rest of a Data-In of an aborted task did not come"
+            connection.end(new IOException("the rest of a Data-In of an aborted task did not arrive"
                     + " within " + keepAliveMs + " ms"));
         }
     }
@@ -154,7 +154,7 @@ final class FullFeature implements Connection.Phase {
         }
     }
 
-    /** Called once the transport writes into no buffer any more. Returns the command that ends by that; lock held. */
+    /** Called once the transport writes into no buffer any longer. Returns the command that ends by that; lock held. */
     private @Nullable Command landed() {
         Command command = landing;
         landing = null;
@@ -223,8 +223,8 @@ final class FullFeature implements Connection.Phase {
         if (missing > 0) {
             if (!recovers) {
                 throw new ProtocolException("StatSN " + Integer.toUnsignedString(statSn)
-                        + " came, " + Integer.toUnsignedString(first)
-                        + " was expected (RFC 7143 section 4.2.2.2)");
+                        + " received, " + Integer.toUnsignedString(first)
+                        + " expected (RFC 7143 section 4.2.2.2)");
             }
             askForStatus(first, missing);
         }
@@ -372,7 +372,7 @@ final class FullFeature implements Connection.Phase {
         tasks.answer(command, r2t, connection);
         if (!command.unsentBursts.add(connection.queuedBytes(), connection.sentBytes())) {
             throw new ProtocolException("R2TSN " + Integer.toUnsignedString(r2t.r2tSn())
-                    + " while earlier R2Ts are not answered: more are outstanding than"
+                    + " while earlier R2Ts are unanswered: more are outstanding than"
                     + " MaxOutstandingR2T allows (RFC 7143 section 13.17)");
         }
     }
@@ -466,9 +466,9 @@ final class FullFeature implements Connection.Phase {
     }
 
     /**
-     * Requests the data of a command again, from the first that is missing on: what came behind it is not kept.
+     * Requests the data of a command again from the first missing PDU on; later PDUs were discarded.
      *
-     * @param always also where the same data have been requested before
+     * @param always request even if the same data was requested before
      */
     private void askForData(Command command, boolean always) throws ProtocolException {
         int first = command.dataInReceiver.expDataSn();
@@ -477,7 +477,7 @@ final class FullFeature implements Connection.Phase {
         }
         command.askedDataSn = first;
         if (command.snacks++ >= Command.MAX_SNACKS) {
-            throw new ProtocolException("data of " + tasks.describe(command) + " were asked for "
+            throw new ProtocolException("data of " + tasks.describe(command) + " was requested "
                     + Command.MAX_SNACKS + " times");
         }
         again(new SnackRequest(SnackType.DATA_R2T, Lun.ZERO, command.itt, Bhs.NO_TAG,
@@ -515,8 +515,8 @@ final class FullFeature implements Connection.Phase {
     }
 
     /**
-     * Sends the SNACKs that were queued, unless the target gives cause for ever more of them and takes none. Without
-     * the lock: other requests may end when the network takes their data meanwhile.
+     * Sends queued SNACKs, unless the target keeps causing more without receiving them. Runs without the lock: other
+     * requests may end while the network accepts their data.
      */
     private void sendSnacks() throws ProtocolException {
         if (!hasSnacks) {
@@ -537,8 +537,8 @@ final class FullFeature implements Connection.Phase {
             tasks.unlock();
         }
         if (!isTaken) {
-            throw new ProtocolException("the target gives cause for more than "
-                    + Connection.MAX_UNSENT_SNACKS + " SNACKs and does not take them");
+            throw new ProtocolException("the target causes more than "
+                    + Connection.MAX_UNSENT_SNACKS + " SNACKs without receiving them");
         }
     }
 
@@ -546,7 +546,7 @@ final class FullFeature implements Connection.Phase {
     private void rejected(Reject reject, MemorySegment data) throws ProtocolException {
         String why = "rejected by the target: " + RejectReason.describe(reject.reason());
         if (data.byteSize() < Bhs.LENGTH) {
-            throw new ProtocolException(why + ", without the header that is rejected");
+            throw new ProtocolException(why + ", without the rejected header");
         }
         Bhs ours = new Bhs().wrap(data);
         RejectReason reason = reject.knownReason().orElse(RejectReason.PROTOCOL_ERROR);
@@ -554,7 +554,7 @@ final class FullFeature implements Connection.Phase {
                 Integer.toHexString(ours.opcode()), Integer.toHexString(ours.itt()), why);
         if (ours.opcode() == ScsiCommand.OPCODE) {
             if (reason == RejectReason.DATA_DIGEST_ERROR) {
-                // The target has dropped it with its CmdSN, and takes no later command until that comes.
+                // The target has dropped it with its CmdSN, and accepts no later command until it arrives.
                 if (!recovers || connection.placesData() // such a transport has no digests
                         || !allegiance.retry(connection, ours.itt())) {
                     connection.end(new IOException("a command was " + why));
@@ -565,9 +565,10 @@ final class FullFeature implements Connection.Phase {
                     new AbortedException("task " + Integer.toHexString(ours.itt())
                             + "h was " + why, null));
         } else if (ours.opcode() == SnackRequest.OPCODE) {
-            connection.end(new IOException("a SNACK was " + why)); // what is lost stays lost here
+            // the lost PDUs cannot be recovered on this connection
+            connection.end(new IOException("a SNACK was " + why));
         } else {
-            // Of Data-Out nothing needs to be done: the target ends the task with a response (section 7.8).
+            // Rejected Data-Out needs no action: the target ends the task with a response (section 7.8).
             upper.rejected(connection, ours.itt(), new IOException(why));
         }
     }

@@ -8,11 +8,11 @@ import lunar.iscsi.LoginException;
 import lunar.iscsi.LoginStatus;
 
 /**
- * Backoff for further connections of a session. An unreachable portal is tried every 10 s
- * at last, a target that refuses the connection for now every five minutes: the pauses after refusals grow by refusals
- * only, so a target that is starting and not ready is asked again soon, however long it was unreachable. A target that
- * refuses for a reason which waiting does not mend, such as failed authentication, is tried a few times only, lest it
- * lock an account; each reason counts for itself. Not thread-safe.
+ * Backoff for further connections of a session. The pause grows up to 10 s for an unreachable portal, and up to five
+ * minutes for a target that rejects the connection temporarily. Pauses after rejections grow by rejections only, so a
+ * target that is starting up is retried soon, even after a long outage. A target that rejects for a reason that waiting
+ * does not fix, such as failed authentication, is tried a few times only, so that no account is locked; each reason is
+ * counted separately. Not thread-safe.
  */
 public final class JoinBackoff {
     /** In place of a pause: the connection is not to be tried again. */
@@ -45,7 +45,7 @@ public final class JoinBackoff {
                 Integer::sum);
     }
 
-    /** Whether the target has no such session any more. */
+    /** Whether the target has no such session any longer. */
     private static boolean isOver(LoginException refused) {
         LoginStatus status = LoginStatus.SESSION_DOES_NOT_EXIST;
         return refused.statusClass() == status.statusClass()

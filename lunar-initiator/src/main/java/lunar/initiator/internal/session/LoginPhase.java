@@ -21,7 +21,8 @@ import lunar.iscsi.text.TargetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The login of a connection; on the event loop's thread. Keeps numbers and tags; the pure engine does the rest.
+ * Login phase of a connection, on the event loop's thread. Manages sequence numbers and tags; {@code InitiatorLogin}
+ * does the negotiation.
  *
  * @param <S> type of the session that the connection begins or joins
  */
@@ -107,8 +108,8 @@ public final class LoginPhase<S> implements Connection.Phase {
             case InitiatorLogin.Send(LoginAsk ask) -> send(ask);
             case InitiatorLogin.Complete(LoginResult result) -> {
                 if (result.tsih() == 0) {
-                    LOG.log(System.Logger.Level.WARNING, "{0} gives the session no TSIH (RFC 7143"
-                            + " section 11.13.4): accepted, with one connection",
+                    LOG.log(System.Logger.Level.WARNING, "{0} returned no TSIH (RFC 7143"
+                            + " section 11.13.4): continuing with a single connection",
                             result.targetName().orElse("the discovery portal"));
                 }
                 connection.begin(result.parameters());
@@ -129,7 +130,7 @@ public final class LoginPhase<S> implements Connection.Phase {
         try {
             return future.get(timeoutMs, TimeUnit.MILLISECONDS);
         } catch (TimeoutException _) {
-            throw new LoginException(what + ": no answer within " + timeoutMs + " ms", 0, 0);
+            throw new LoginException(what + ": no response within " + timeoutMs + " ms", 0, 0);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException(what + ": interrupted", e);
@@ -164,7 +165,7 @@ public final class LoginPhase<S> implements Connection.Phase {
         IOException end = why != null ? why : new IOException("closed");
         outcome.completeExceptionally(login.isWithoutAuthentication()
                 ? new IOException(end.getMessage() + " during a login without authentication;"
-                        + " it may want CHAP: give a user and a secret", end)
+                        + " it may require CHAP: specify a user and a secret", end)
                 : end);
     }
 }

@@ -6,8 +6,8 @@ import lunar.iscsi.spi.EventLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The present connections of a session: chooses the connection of each command, and flushes output, once for each batch
- * of received PDUs. Changed and chosen from under the lock of {@link Tasks}; read and flushed without it.
+ * The open connections of a session: chooses the connection of each command, and flushes output once per batch of
+ * received PDUs. Modified and chosen from under the lock of {@link Tasks}; read and flushed without it.
  */
 final class OpenConnections {
     private final EventLoop loop;

@@ -45,6 +45,6 @@ abstract class PendingRequest {
         return 0;
     }
 
-    /** Called when no answer comes: the target was silent for too long, rejected the request, or is gone. */
+    /** Called when the request fails: the target has not responded in time, has rejected it, or is gone. */
     abstract void failed(IOException why);
 }

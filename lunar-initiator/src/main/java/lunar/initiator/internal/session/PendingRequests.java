@@ -63,7 +63,7 @@ final class PendingRequests {
                 return;
             }
         }
-        LOG.log(System.Logger.Level.DEBUG, "{0} answers nothing that was asked", pdu.describe());
+        LOG.log(System.Logger.Level.DEBUG, "{0} answers no outstanding request", pdu.describe());
     }
 
     /** Returns the outstanding task management requests that end tasks of a unit. */
@@ -71,7 +71,7 @@ final class PendingRequests {
         return open.stream().filter(pending -> pending.endsTasksOf(lun)).toList();
     }
 
-    /** Removes a request: its answer is not waited for any more. */
+    /** Removes a request: its answer is not waited for any longer. */
     void forget(PendingRequest pending) {
         open.remove(pending);
     }
@@ -90,7 +90,7 @@ final class PendingRequests {
         for (PendingRequest pending : List.copyOf(open)) {
             if (pending.deadlineMs <= nowMs && open.remove(pending)) {
                 pending.failed(new IOException(
-                        target + " did not answer a " + pending.name + " in time"));
+                        target + " did not respond in time to " + pending.name));
             }
         }
     }

@@ -12,12 +12,14 @@ import lunar.iscsi.pdu.TaskManagementResponseCode;
 import lunar.iscsi.spi.EventLoop;
 import lunar.scsi.Lun;
 
-/** Moves kept tasks to another connection (RFC 7143 sections 7.2.2 and 11.5.1); on the event loop's thread. */
+/**
+ * Reassigns kept tasks to another connection (RFC 7143 sections 7.2.2 and 11.5.1). Confined to the event loop's thread.
+ */
 final class Reassignment {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
     private static final int MAX_TRIES = 10;
     private static final long PAUSE_MS = 100;
-    /** How long a task that the target has seemingly refused may take to show that it goes on. */
+    /** Grace period for a task whose reassignment was rejected to show that it continues. */
     private static final long GRACE_MS = 2_000;
 
     private final EventLoop loop;
@@ -79,11 +81,11 @@ final class Reassignment {
             void failed(IOException why) {
                 if (to.isOpen()) {
                     to.end(why);
-                } // else the task is lost once more, with the connection
+                } // otherwise the task is lost again with the connection
             }
 
             // To send a command again that the target may still execute would let it change blocks later, so that
-            // nothing less than another session will do. LIO of Linux 6 refuses with these codes, and goes on.
+            // nothing less than another session will do. LIO of Linux 6 refuses with these codes, and continues.
             private void doubt(String why) {
                 loop.schedule(() -> {
                     if (to.isOpen() && allegiance.isSilent(to, taskTag)) {

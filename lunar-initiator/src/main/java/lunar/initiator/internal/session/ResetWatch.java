@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import lunar.initiator.ResetTold;
+import lunar.initiator.ReportedReset;
 import lunar.initiator.UnflushedWrites;
 import lunar.initiator.internal.retry.SenseMapping;
 import lunar.scsi.AdditionalSense;
@@ -15,14 +15,14 @@ import lunar.scsi.SenseKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sees every unit attention of a session before the command that got it ends, whichever command that is, so that no
- * report of a reset is missed. Until a unit is opened, keeps the reports; from then on a reset is a loss of the unit's
- * cache ({@link UnflushedWrites}), unless this session has requested it. Thread-safe.
+ * Inspects every unit attention of a session before the command that reported it ends, so that no report of a reset is
+ * missed. Keeps the reports until a unit is opened; from then on a reset counts as a loss of the unit's cache
+ * ({@link UnflushedWrites}), unless this session has requested it. Thread-safe.
  */
 public final class ResetWatch {
     private static final int RESETS = 0x29;
 
-    private final Map<Long, ResetTold> told = new ConcurrentHashMap<>();
+    private final Map<Long, ReportedReset> told = new ConcurrentHashMap<>();
     private final Map<Long, List<UnflushedWrites>> open = new ConcurrentHashMap<>();
     /** Units that this session has reset, and that have not reported it yet. */
     private final Set<Long> asked = ConcurrentHashMap.newKeySet();
@@ -44,30 +44,30 @@ public final class ResetWatch {
 
     /** Takes a unit attention. */
     public void heard(long lun, AdditionalSense attention) {
-        ResetTold what = meaning(attention);
-        boolean isAnswer = attention.asc() == RESETS && what != ResetTold.NEXUS_LOSS
+        ReportedReset what = meaning(attention);
+        boolean isAnswer = attention.asc() == RESETS && what != ReportedReset.NEXUS_LOSS
                 && asked.remove(lun);
-        if (what == null || (what == ResetTold.RESET && isAnswer)) {
+        if (what == null || (what == ReportedReset.RESET && isAnswer)) {
             return;
         }
         told.merge(lun, what, (a, b) -> a.compareTo(b) >= 0 ? a : b);
-        if (what != ResetTold.NEXUS_LOSS) {
+        if (what != ReportedReset.NEXUS_LOSS) {
             lost(lun, attention.toString());
         }
     }
 
     /**
-     * Returns the meaning of an additional sense code; null where it does not concern a volatile cache. A logical unit
+     * Returns the meaning of an additional sense code; null if it does not concern a volatile cache. A logical unit
      * reset (29h/03h) ends tasks and leaves what they have written (SAM-5 section 6.3.3).
      */
-    private static @Nullable ResetTold meaning(AdditionalSense sense) {
+    private static @Nullable ReportedReset meaning(AdditionalSense sense) {
         if (sense.asc() != RESETS) {
             return null;
         }
         return switch (sense.ascq()) {
-            case 0x00, 0x02 -> ResetTold.RESET;
-            case 0x01, 0x04 -> ResetTold.POWER_ON;
-            case 0x07 -> ResetTold.NEXUS_LOSS;
+            case 0x00, 0x02 -> ReportedReset.RESET;
+            case 0x01, 0x04 -> ReportedReset.POWER_ON;
+            case 0x07 -> ReportedReset.NEXUS_LOSS;
             default -> null;
         };
     }
@@ -77,12 +77,12 @@ public final class ResetWatch {
                 .forEach(each -> each.lost(target + "/" + new Lun(lun) + " reports: " + what));
     }
 
-    /** Notes that this session requests a reset, which is no power failure: the unit's report of it is not a loss. */
+    /** Records that this session requests a reset, which is no power failure: the unit's report of it is not a loss. */
     public void asked(Lun lun) {
         asked.add(lun.value());
     }
 
-    /** Notes that the target has refused the reset: the next report of one does not answer the request. */
+    /** Records that the target has refused the reset: the next report of one does not answer the request. */
     public void refused(Lun lun) {
         asked.remove(lun.value());
     }
@@ -98,8 +98,8 @@ public final class ResetWatch {
     }
 
     /** Returns what a unit has reported so far by this session. */
-    public ResetTold told(Lun lun) {
-        return told.getOrDefault(lun.value(), ResetTold.NOTHING);
+    public ReportedReset told(Lun lun) {
+        return told.getOrDefault(lun.value(), ReportedReset.NOTHING);
     }
 
     /** Registers an opened unit: from now on its resets are losses. */

@@ -31,15 +31,16 @@ import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A running session: builds its parts, which know each other one way, and passes requests on to them. Thread-safe.
+ * Engine of a running session: creates its parts, which depend on each other in one direction, and passes requests on
+ * to them. Thread-safe.
  *
- * <p>{@link Tasks} has the commands, {@link Connections} the connections with their recovery, {@link Control} the clock
- * and what the target says, {@link Exchanges} the tasks of callers.
+ * <p>{@link Tasks} manages the commands, {@link Connections} the connections with their recovery, {@link Control} the
+ * clock and the target's messages, {@link Exchanges} the tasks of callers.
  */
 public final class SessionEngine {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
-    /** How long, beyond the logout, the transport may take to release the data of aborted commands. */
+    /** Time after the logout for the transport to release the data of aborted commands. */
     private static final long RELEASE_MS = 5_000;
 
     /** Logs in a connection that joins a session. */
@@ -74,7 +75,7 @@ public final class SessionEngine {
     private final LoginResult result;
     private final Joiner joiner;
     private final Listener listener;
-    private final Bounces bounces = new Bounces();
+    private final BounceBuffers bounces = new BounceBuffers();
     private final AtomicBoolean closing = new AtomicBoolean();
 
     /**
@@ -128,13 +129,14 @@ public final class SessionEngine {
         connections.joined(fullFeature(connection));
     }
 
-    /** Logs in the connections beside the first; those that fail now are tried again later. */
+    /** Logs in the further connections; failed ones are retried later. */
     public void addConnections() {
         int wanted = result.tsih() == 0
                 ? 1
                 : Math.min(options.connections(), result.parameters().maxConnections());
         if (wanted < options.connections()) {
-            LOG.log(System.Logger.Level.INFO, "{0} allows {1} connections of {2}", targetName(),
+            LOG.log(System.Logger.Level.INFO, "{0} permits only {1} of {2} connections",
+                    targetName(),
                     wanted, options.connections());
         }
         List<TargetAddress> places = places();
@@ -210,7 +212,7 @@ public final class SessionEngine {
         return resets;
     }
 
-    public Bounces bounces() { return bounces; }
+    public BounceBuffers bounces() { return bounces; }
 
     public SessionOptions options() { return options; }
 
@@ -248,7 +250,7 @@ public final class SessionEngine {
     public ScsiResult execute(Lun lun, byte[] cdb, MemorySegment dataIn, MemorySegment dataOut,
             boolean saysWrite, int timeoutMs) throws StorageException {
         if (cdb.length < 6 || cdb.length > Exchange.Scsi.MAX_CDB_BYTES) {
-            throw new InvalidRequestException("a CDB of " + cdb.length + " bytes");
+            throw new InvalidRequestException("invalid CDB length: " + cdb.length + " bytes");
         }
         tasks.dispatcher().refuseOnLoop();
         MemorySegment in = bounces.into(dataIn);
@@ -271,7 +273,7 @@ public final class SessionEngine {
             if (command.response != ScsiResponse.COMPLETED) {
                 throw SenseMapping.targetFailure(command.response, tasks.describe(command));
             }
-            Bounces.copyBack(in, dataIn);
+            BounceBuffers.copyBack(in, dataIn);
             return command.result();
         } finally {
             tasks.give(command);
@@ -299,7 +301,7 @@ public final class SessionEngine {
             try {
                 loop.execute(connections::logOut);
             } catch (RejectedExecutionException e) {
-                LOG.log(System.Logger.Level.DEBUG, "logout from {0}: {1}", targetName(), e);
+                LOG.log(System.Logger.Level.DEBUG, "logout from {0} failed: {1}", targetName(), e);
             }
         }
         if (loop.inLoop()) {
@@ -308,7 +310,8 @@ public final class SessionEngine {
         try {
             if (!connections.ended().await(options.timeouts().logoutMs() + RELEASE_MS,
                     TimeUnit.MILLISECONDS) || !tasks.awaitNone(RELEASE_MS)) {
-                LOG.log(System.Logger.Level.ERROR, "session with {0} does not end", targetName());
+                LOG.log(System.Logger.Level.ERROR, "the session with {0} does not end",
+                        targetName());
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();

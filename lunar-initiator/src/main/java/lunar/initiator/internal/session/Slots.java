@@ -3,10 +3,10 @@ package lunar.initiator.internal.session;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The commands at the target, at most as many as the queue is deep. Guarded by the lock of {@link Tasks}.
+ * Slots of the commands at the target, as many as the queue depth. Guarded by the lock of {@link Tasks}.
  *
- * <p>An Initiator Task Tag is the number of a slot with a generation above it, so that finding a task is an array
- * access and a late PDU for an earlier task of the slot is told from one for the present.
+ * <p>An Initiator Task Tag consists of a slot number and a generation, so that finding a task is an array access, and a
+ * late PDU of an earlier task of the slot is detected.
  */
 final class Slots {
     private static final int SLOT_MASK = 0xffff;

@@ -19,12 +19,12 @@ import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The SCSI commands of a session: as many task slots as the queue is deep, a queue for commands that find no slot, no
- * connection or a closed command window, and the numbering. Any thread submits and sends; a command that was sent ends
- * on the event loop's thread.
+ * Manages the SCSI commands of a session: as many task slots as the queue depth, a queue for commands without a free
+ * slot, a connection or an open command window, and the numbering. Any thread submits and sends; a command that was
+ * sent ends on the event loop's thread.
  */
 public final class Tasks {
-    /** The only lock of a session. Guards all fields here, those of commands on their way, and sending. */
+    /** The only lock of a session. Guards all fields here, those of commands in progress, and sending. */
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final EventLoop loop;
@@ -43,7 +43,7 @@ public final class Tasks {
     private final CommandPool pool = new CommandPool();
     /** Number of commands that are not with their owners. */
     private int outstanding;
-    /** The reason why no commands are accepted any more. */
+    /** The reason why no commands are accepted any longer. */
     private @Nullable String refusal;
     private @Nullable IOException refusalCause;
     private volatile boolean unanswered;
@@ -130,7 +130,7 @@ public final class Tasks {
 
     /** Sends queued output, without the lock; in a batch on the event loop's thread {@link #batchEnds} does that. */
     void flush(Connection connection) {
-        assert !isLocked() : "what the network takes ends requests, whose owners may lock";
+        assert !isLocked() : "sending may end requests, whose owners may take locks";
         connections.flush(connection);
     }
 
@@ -185,7 +185,7 @@ public final class Tasks {
         }
     }
 
-    /** Returns how long a command may take, from its submission on. */
+    /** Returns the timeout of a command, counted from its submission. */
     int patienceMs(Command command) {
         return command.patienceMs == 0 ? commandMs : command.patienceMs;
     }
@@ -275,8 +275,8 @@ public final class Tasks {
     /**
      * Removes a command that has ended at the target from its slot.
      *
-     * @return whether the caller dispatches its completion, once the lock is free; else that happens when the transport
-     *         has released its buffers
+     * @return whether the caller must dispatch its completion after releasing the lock; otherwise that happens when the
+     *        transport has released its buffers
      */
     boolean finish(Command command) {
         slots.remove(command);
@@ -340,7 +340,7 @@ public final class Tasks {
     }
 
     /**
-     * Notes that the transport has released a part of a command's buffers; with the lock held.
+     * Records that the transport has released a part of a command's buffers; with the lock held.
      *
      * @return whether the command has waited for that alone: the caller dispatches its completion
      */
@@ -354,7 +354,7 @@ public final class Tasks {
         return ended;
     }
 
-    /** Notes that the transport has released a part of a command's data. */
+    /** Records that the transport has released a part of a command's data. */
     void released(Command command) {
         boolean ended;
         lock.lock();
@@ -378,7 +378,7 @@ public final class Tasks {
         }
     }
 
-    /** Ends commands that have waited too long, and returns those that the target is to abort. */
+    /** Ends commands whose deadline has passed, and returns those that the target must abort. */
     List<Command> expire(long nowMs) {
         List<Command> late;
         var abort = new ArrayList<Command>();
@@ -394,7 +394,7 @@ public final class Tasks {
             late = waiting.pollLate(nowMs);
             for (Command each : late) {
                 each.failure = new DeadlineException(describe(each) + ": not sent within "
-                        + patienceMs(each) + " ms, since the target is busy with others");
+                        + patienceMs(each) + " ms, because the target is busy with other commands");
                 retire(each);
             }
         } finally {
@@ -423,9 +423,9 @@ public final class Tasks {
     }
 
     /**
-     * Cancels a command of an owner: it ends at once if it is not at the target.
+     * Cancels a command of an owner: it ends immediately if it is not at the target.
      *
-     * @return whether it is at the target, and is to be aborted there
+     * @return whether it is at the target and must be aborted there
      */
     boolean cancel(Command command, Object owner) {
         lock.lock();
@@ -459,7 +459,7 @@ public final class Tasks {
         return false;
     }
 
-    /** Returns the state of an owner's command; IDLE once it no longer belongs to it. Any thread may ask. */
+    /** Returns the state of an owner's command; IDLE once it no longer belongs to it. May be called by any thread. */
     Command.State state(Command command, Object owner) {
         lock.lock();
         try {
@@ -488,7 +488,7 @@ public final class Tasks {
     }
 
     /**
-     * Ends every command, since no connection is left, and none comes.
+     * Ends all commands, because no connection is left and none will be opened.
      *
      * @param loggedOut whether the target has confirmed the end of the session, and with it of all commands (RFC 7143
      *        section 11.15)

@@ -1,9 +1,9 @@
 package lunar.initiator.internal.session;
 
 /**
- * Counts answers that a target has requested and that are still queued for it, up to a limit: a target that requests
- * answers and does not take them could fill the memory. Tracks where in the output each answer ends. Guarded by the
- * lock of {@link Tasks}. Allocates nothing once it has seen the load.
+ * Counts responses that a target has requested and that are still queued for it, up to a limit, because a target that
+ * requests responses without receiving them could fill the memory. Tracks the end of each response in the output.
+ * Guarded by the lock of {@link Tasks}. Allocates nothing once it has seen the load.
  */
 public final class UnsentAnswers {
     private static final int FEW = 2;
@@ -19,11 +19,11 @@ public final class UnsentAnswers {
     }
 
     /**
-     * Adds a queued answer.
+     * Adds a queued response.
      *
-     * @param end bytes queued by the connection so far, those of the answer included
-     * @param sent bytes of these that the network has taken
-     * @return false if it would exceed the limit: it is not counted
+     * @param end bytes queued on the connection so far, including the response
+     * @param sent bytes of these that the network has accepted
+     * @return false if it would exceed the limit and is not counted
      */
     public boolean add(long end, long sent) {
         while (count > 0 && ends[first] <= sent) {
@@ -45,7 +45,7 @@ public final class UnsentAnswers {
         return true;
     }
 
-    /** Forgets all answers, when the connection or the command begins anew. */
+    /** Forgets all answers, when the connection or the command starts over. */
     void clear() {
         first = 0;
         count = 0;

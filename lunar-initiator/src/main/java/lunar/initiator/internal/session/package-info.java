@@ -1,15 +1,15 @@
 /**
- * The engine of a session. {@link lunar.initiator.internal.session.SessionEngine} builds its parts and is what others
- * use, with {@link lunar.initiator.internal.session.Command} and {@link lunar.initiator.internal.session.Tasks} for
- * commands that allocate nothing. From the bottom up:
+ * The engine of a session. {@link lunar.initiator.internal.session.SessionEngine} creates its parts and is used by
+ * other packages, with {@link lunar.initiator.internal.session.Command} and
+ * {@link lunar.initiator.internal.session.Tasks} for commands that allocate nothing. From the bottom up:
  *
  * <ul>
- * <li>a command on its way: {@code Command}, its pool, queue and slots, {@code CommandSender}, {@code
- * CompletionDispatcher};
+ * <li>a command in progress: {@code Command}, its pool, queue and slots, {@code CommandSender},
+ * {@code CompletionDispatcher};
  * <li>{@code Connection}, in its {@code LoginPhase} and then in {@code FullFeature};
- * <li>{@code Tasks}: all commands of the session; {@code Allegiance} for those that get no answer;
+ * <li>{@code Tasks}: all commands of the session; {@code Allegiance} for those that get no response;
  * <li>{@code PendingRequests}: requests other than commands;
- * <li>{@code Connections} with {@code Reassignment}: connections that come and go, and what becomes of their tasks;
+ * <li>{@code Connections} with {@code Reassignment}: connections, their recovery and their tasks;
  * <li>{@code Control}: the clock and the target's messages; {@code Exchanges}: the tasks of callers.
  * </ul>
  *

@@ -26,7 +26,7 @@ class BackoffTest {
     }
 
     @Test
-    void shouldBeginAnewAfterASessionThatLasted() {
+    void shouldRestartBackoffAfterALongSession() {
         assertThat(pauses(4, 0)).endsWith(800);
         assertThat(backoff.nextMs(799)).isEqualTo(1000);
         assertThat(backoff.nextMs(1000)).isEqualTo(100);
@@ -34,7 +34,7 @@ class BackoffTest {
     }
 
     @Test
-    void shouldBeginAnewAfterAReset() {
+    void shouldRestartAfterAReset() {
         assertThat(backoff.nextMs()).isEqualTo(100);
         assertThat(backoff.nextMs()).isEqualTo(200);
         backoff.reset();

@@ -76,7 +76,7 @@ class SenseMappingTest {
     }
 
     @Test
-    void shouldTellWhereDataMiscompare() {
+    void shouldReportWhereDataMiscompare() {
         Bytes sense = Bytes.of(Sense.of(SenseKey.MISCOMPARE,
                 AdditionalSense.MISCOMPARE_DURING_VERIFY).withInformation(513).encodeFixed());
         assertThat(SenseMapping.failure(CHECK, sense, "x")).isInstanceOfSatisfying(
@@ -85,13 +85,13 @@ class SenseMappingTest {
 
     @ParameterizedTest
     @EnumSource(value = SenseKey.class, names = {"NO_SENSE", "RECOVERED_ERROR", "COMPLETED"})
-    void shouldTakeWarningsForSuccess(SenseKey key) {
+    void shouldTreatWarningsAsSuccess(SenseKey key) {
         assertThat(SenseMapping.isSuccess(CHECK, sense(key, AdditionalSense.NONE))).isTrue();
     }
 
     @ParameterizedTest
     @EnumSource(SenseKey.class)
-    void shouldKnowWhatToDoWithEverySenseKey(SenseKey key) {
+    void shouldHandleEverySenseKey(SenseKey key) {
         assertThat(SenseMapping.failure(CHECK, sense(key, AdditionalSense.NONE), "x"))
                 .hasMessageStartingWith("x: ");
     }
@@ -115,7 +115,7 @@ class SenseMappingTest {
     /** Deferred errors are of earlier commands, and the one that gets them was not performed. */
     @ParameterizedTest
     @ValueSource(ints = {0x71, 0x73, 0x7f, 0x00})
-    void shouldTakeNoDeferredErrorAndNoUnknownSenseForSuccess(int response) {
+    void shouldNotTreatDeferredErrorsAndUnknownSenseAsSuccess(int response) {
         byte[] sense = Sense.of(SenseKey.RECOVERED_ERROR, AdditionalSense.NONE).encodeFixed();
         if (response == 0x73) {
             sense = new byte[]{0x73, (byte) SenseKey.RECOVERED_ERROR.code(), 0, 0, 0, 0, 0, 0};

@@ -15,11 +15,10 @@ import lunar.scsi.target.CommandSet;
 import lunar.scsi.target.ScsiTask;
 
 /**
- * Writes that others see whole or not at all (SBC-4 sections 4.29, 5.20 and 5.37). WRITE ATOMIC hands the device one
- * request, and is there where the device has {@link Capability#ATOMIC_WRITE}: memory, which does not outlive a crash,
- * and files, which log it first.
- * ORWRITE is atomic for each block: of two at once none loses a bit of the other, nor does one overwrite a write that
- * came between.
+ * Executes atomic writes (SBC-4 sections 4.29, 5.20 and 5.37). WRITE ATOMIC is one device request, and is supported by
+ * devices with {@link Capability#ATOMIC_WRITE}: memory, which does not outlive a crash, and files, which log the write
+ * first. ORWRITE is atomic for each block: concurrent ORWRITEs lose no bits of each other, and do not overwrite a
+ * concurrent write.
  */
 final class AtomicCommands {
     private final BlockDevice device;
@@ -43,7 +42,7 @@ final class AtomicCommands {
         }
     }
 
-    /** Blocks of the longest WRITE ATOMIC; 0 where there is none. */
+    /** Returns the maximum length of WRITE ATOMIC in blocks; 0 if not supported. */
     static int maxAtomicBlocks(BlockDevice device, int maxTransferBlocks) {
         return device.supports(Capability.ATOMIC_WRITE)
                 ? Math.min(Math.min(maxTransferBlocks, 0xffff),
@@ -61,7 +60,7 @@ final class AtomicCommands {
         } else if (command.boundaryBlocks() != 0) { // MAXIMUM ATOMIC BOUNDARY SIZE is 0
             task.checkCondition(Sense.invalidFieldInCdb(10, 7));
         } else if (task.dataOut().byteSize() < (long) command.blockCount() * device.blockSize()) {
-            task.checkCondition(Sense.invalidFieldInCdb(12, 7)); // a part of it would not be atomic
+            task.checkCondition(Sense.invalidFieldInCdb(12, 7)); // a truncated write would not be atomic
         } else {
             write(task, command);
         }
@@ -96,8 +95,8 @@ final class AtomicCommands {
     }
 
     /**
-     * Reads, merges, and writes unless another write came between, in pieces that the device compares at once: each
-     * block gets what SBC-4 promises, whatever else goes on.
+     * Reads, merges, and writes by atomic compare-and-write in pieces, so that each block is updated as SBC-4 requires
+     * despite concurrent commands.
      */
     private void or(ScsiTask task, OrWrite command, MemorySegment data) throws StorageException {
         int block = device.blockSize();
@@ -121,7 +120,7 @@ final class AtomicCommands {
         long bytes = data.byteSize();
         long blockCount = bytes / device.blockSize();
         while (!task.aborted()) {
-            // By the task's request, which an error is told of.
+            // Use the task's request, so that an error is reported for its block.
             device.execute(task.request().asRead(lba, blockCount, both.asSlice(0, bytes)));
             for (long i = 0; i < bytes; i += Long.BYTES) {
                 long is = both.get(ValueLayout.JAVA_LONG_UNALIGNED, i);
@@ -133,7 +132,7 @@ final class AtomicCommands {
                         task.request().asCompareAndWrite(lba, blockCount, both, false));
                 return;
             } catch (MiscompareException _) {
-                // Another write came between: once more with what is there now.
+                // A concurrent write changed the blocks: retry with the present content.
             }
         }
     }

@@ -31,9 +31,9 @@ import lunar.scsi.target.ScsiTask;
 import lunar.scsi.target.StorageSense;
 import org.jspecify.annotations.Nullable;
 
-/** Reading, writing, comparing and flushing blocks (SBC-4 chapter 5). */
+/** Executes commands that read, write, compare and flush blocks (SBC-4 chapter 5). */
 final class BlockCommands {
-    /** A verify works through the medium in pieces of this size, so that its length needs no limit. */
+    /** Piece size of a verify, which therefore needs no length limit. */
     private static final int VERIFY_BYTES = 256 << 10;
 
     private final BlockDevice device;
@@ -64,7 +64,7 @@ final class BlockCommands {
                                 write.protect(), write.fua()))
                         .withDataOut(write -> write.blockCount() * block).takingLess())
                 .add(CommandHandler.of(SynchronizeCache.class, Access.WRITE, this::synchronize)
-                        .forReaders(ReaderRule.ALLOWED) // makes stable what others wrote; hosts send it to every disk
+                        .forReaders(ReaderRule.ALLOWED) // changes no data; hosts send it to every disk
                         .takingLong())
                 .add(CommandHandler.of(VerifyBlocks.class, Access.READ, this::verify)
                         .withDataOut(this::verifyBytes).takingLong())
@@ -79,7 +79,7 @@ final class BlockCommands {
         }
     }
 
-    // --- READ and WRITE that are plain: decoded where they lie, so that the usual command costs no allocation ---
+    // --- plain READ and WRITE: decoded in place, so that the common command costs no allocation ---
 
     /** Accepts the command if it is a plain READ or WRITE. */
     boolean acceptPlain(ScsiTask task) {
@@ -101,7 +101,7 @@ final class BlockCommands {
         return BlockCdb.opcodeIsWrite(BlockCdb.opcode(task.cdbBytes(), 0));
     }
 
-    /** Whether a plain command says at its end that data are stable. */
+    /** Whether the status of a plain command guarantees that data is stable. */
     boolean vouches(ScsiTask task) {
         return isPlainWrite(task)
                 && (BlockCdb.fua(task.cdbBytes(), 0) || modes.writeThrough());
@@ -182,12 +182,12 @@ final class BlockCommands {
         task.submit(device, writeEnding(fua, withFua));
     }
 
-    /** Whether a write asks the device for FUA: where its command does, and while the write cache is off. */
+    /** Whether a write sets FUA at the device: if its command does, or while the write cache is off. */
     boolean writesWithFua(boolean fua) {
         return (fua || modes.writeThrough()) && device.supports(Capability.FUA);
     }
 
-    /** Returns the ending of a command that changes blocks by one write alone, with FUA or without. */
+    /** Returns the ending of a command that changes blocks by a single write, with FUA or without. */
     ScsiTask.Ending writeEnding(boolean fua, boolean withFua) {
         if (withFua) {
             return BlockCommands::ended;
@@ -196,8 +196,8 @@ final class BlockCommands {
     }
 
     /**
-     * Refuses a write with a part of a block, or without any declared data-out, which then writes nothing. Fewer blocks
-     * than the CDB wants are written, and the overflow is reported (RFC 7143 section 11.4.5, FCP-4 section 9.4.2).
+     * Rejects a write with a partial block or without declared data-out. If less data-out than the CDB needs was sent,
+     * its whole blocks are written and the overflow is reported (RFC 7143 section 11.4.5, FCP-4 section 9.4.2).
      */
     private boolean refusedPart(ScsiTask task, MemorySegment data, long blockCount) {
         boolean refused = data.byteSize() % device.blockSize() != 0
@@ -233,7 +233,10 @@ final class BlockCommands {
         task.submit(device, changeEnding());
     }
 
-    /** Blocks of the longest COMPARE AND WRITE: below what its field holds, so that one more can be told from none. */
+    /**
+     * Returns the maximum length of COMPARE AND WRITE in blocks; less than its field can hold, so that a longer command
+     * is detected.
+     */
     static int maxCompareAndWriteBlocks(BlockDevice device) {
         return Math.min(device.limits().maxCompareAndWriteBlocks(), 128);
     }
@@ -265,9 +268,9 @@ final class BlockCommands {
     }
 
     /**
-     * Returns the ending of a command that is about to submit its first change. With the write cache off a flush makes
-     * the change stable; its failure says nothing of the blocks. The cache may also be switched off before the change
-     * ends, and too late for the flush that goes with that.
+     * Returns the ending of a command that is about to submit its first change. With the write cache off, a flush makes
+     * the change stable; a failed flush does not identify blocks. The cache may also be switched off before the change
+     * ends, but too late for the flush of that switch.
      */
     ScsiTask.Ending changeEnding() {
         return modes.writeThrough() ? flushingEnding : cachedChangeEnded;
@@ -289,7 +292,10 @@ final class BlockCommands {
         }
     }
 
-    /** The page cache needs no hint; the command says whether all would fit, and all does (SBC-4 section 5.12). */
+    /**
+     * Ends with CONDITION MET, which says that all blocks fit the cache (SBC-4 section 5.12); the page cache needs no
+     * hint.
+     */
     private void prefetch(ScsiTask task, PreFetch command) {
         if (!refused(task, command.lba(), command.blockCount(), Long.MAX_VALUE)) {
             task.end(Status.CONDITION_MET);
@@ -305,7 +311,7 @@ final class BlockCommands {
             task.checkCondition(Sense.invalidFieldInCdb(1, 7));
             return;
         }
-        if (command.blockCount() == 0) { // no error, and nothing to compare
+        if (command.blockCount() == 0) { // a length of 0 is not an error
             task.good();
             return;
         }
@@ -322,7 +328,7 @@ final class BlockCommands {
         new Verification(task, command, data, room).next();
     }
 
-    /** The write is made stable first, so that the medium is verified and not the cache (SBC-4 section 5.44). */
+    /** Makes the write stable first, so that the medium rather than the cache is verified (SBC-4 section 5.44). */
     private void writeAndVerify(ScsiTask task, WriteAndVerify command) {
         if (refusedWrite(task, command.lba(), command.blockCount(), maxTransferBlocks)) {
             return;
@@ -365,7 +371,7 @@ final class BlockCommands {
         });
     }
 
-    /** Data that BYTCHK asks for: none, every block, or one to compare with each. */
+    /** Returns the length of data-out that BYTCHK requires: none, every block, or one block to compare with each. */
     private long verifyBytes(VerifyBlocks command) {
         return switch (command.bytchk()) {
             case 0 -> 0;
@@ -374,7 +380,7 @@ final class BlockCommands {
         };
     }
 
-    /** A VERIFY on its way through the medium: reads a piece, compares it, reads the next. */
+    /** A running VERIFY: reads and compares piece by piece. */
     private final class Verification {
         private final ScsiTask task;
         private final VerifyBlocks command;
@@ -420,7 +426,7 @@ final class BlockCommands {
             next();
         }
 
-        /** Offset in the command's data of the first byte that differs. */
+        /** Returns the offset in the command's data of the first differing byte. */
         private OptionalLong compare(MemorySegment read) {
             int block = device.blockSize();
             if (command.bytchk() == 0) {
@@ -440,7 +446,7 @@ final class BlockCommands {
         }
     }
 
-    /** Ends a task that may not write, reaches past the device or is too long. */
+    /** Ends a task that may not write, exceeds the device's capacity or is too long. */
     boolean refusedWrite(ScsiTask task, long lba, long blockCount, long maxBlocks) {
         if (refused(task, lba, blockCount, maxBlocks)) {
             return true;
@@ -456,7 +462,7 @@ final class BlockCommands {
         return refused(task, device, lba, blockCount, maxBlocks);
     }
 
-    /** Ends a task that reaches past the device, or is longer than the Block Limits page allows. */
+    /** Ends a task that exceeds the device's capacity or is longer than the Block Limits page allows. */
     static boolean refused(ScsiTask task, BlockDevice device, long lba, long blockCount,
             long maxBlocks) {
         long blocks = device.blockCount();
@@ -472,7 +478,7 @@ final class BlockCommands {
         return false;
     }
 
-    /** Where the number of blocks stands in a CDB. */
+    /** Returns the offset of the number of blocks in a CDB. */
     private static int lengthField(Cdb cdb) {
         return switch (cdb) {
             case CompareAndWrite _ -> 13;

@@ -9,7 +9,7 @@ import lunar.scsi.block.ReadCapacity16;
 import lunar.scsi.target.Access;
 import lunar.scsi.target.CommandSet;
 
-/** READ CAPACITY (SBC-4 sections 5.20 and 5.21). */
+/** Executes READ CAPACITY (SBC-4 sections 5.20 and 5.21). */
 final class CapacityCommands {
     private final BlockDevice device;
 

@@ -14,9 +14,9 @@ import lunar.scsi.target.CommandHandler;
 import lunar.scsi.target.CommandSet;
 import lunar.scsi.target.ScsiTask;
 
-/** SEND DIAGNOSTIC and RECEIVE DIAGNOSTIC RESULTS (SPC-5 sections 6.42 and 6.31). */
+/** Executes SEND DIAGNOSTIC and RECEIVE DIAGNOSTIC RESULTS (SPC-5 sections 6.42 and 6.31). */
 final class DiagnosticCommands {
-    /** The page of supported diagnostic pages, which is the only one: itself, of one byte. */
+    /** Supported Diagnostic Pages page, the only supported page. */
     private static final byte[] SUPPORTED_PAGES = {0, 0, 0, 1, 0};
     private static final int MAX_LIST_BYTES = 4096;
 
@@ -68,7 +68,7 @@ final class DiagnosticCommands {
         }
     }
 
-    /** A page: the one of supported pages, to be asked for by RECEIVE DIAGNOSTIC RESULTS. */
+    /** Accepts the Supported Diagnostic Pages page, which RECEIVE DIAGNOSTIC RESULTS then returns. */
     private static void takePage(ScsiTask task, SendDiagnostic command) {
         var list = task.dataOut();
         if (command.parameterListLength() == 0) {
@@ -84,7 +84,7 @@ final class DiagnosticCommands {
         }
     }
 
-    /** The unit goes on to serve commands, of a foreground test too. */
+    /** Runs a self-test; the unit continues to serve commands, even during a foreground test. */
     private void run(ScsiTask task, int code, boolean extended, boolean background) {
         Optional<Sense> obstacle = disk.medium().obstacle();
         if (obstacle.isPresent()) {

@@ -58,7 +58,7 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
     private final int maxTransferBlocks;
     private final AtomicLong capacity;
 
-    /** @throws IOException when the saved state cannot be read, or is damaged */
+    /** @throws IOException if the saved state cannot be read, or is damaged */
     Disk(DiskUnit disk, UnitContext context) throws IOException {
         this.disk = disk;
         unit = disk.unit();
@@ -77,7 +77,7 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
     @Override
     public CopyUnit copies() { return disk; }
 
-    // --- what INQUIRY and MODE SENSE tell ---
+    // --- data of INQUIRY and MODE SENSE ---
 
     @Override
     public Identity identity() { return device.identity(); }
@@ -118,8 +118,8 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
             disk.thresholds().check();
         }
         if (disk.modes().writeThrough()) {
-            // What is in the cache must become stable too (SBC-4 section 4.15). Where it was off before, the flush of
-            // another MODE SELECT may still be under way, or may have failed.
+            // The cached data must become stable too (SBC-4 section 4.15). If the cache was off already, the flush of
+            // an earlier MODE SELECT may be in progress or may have failed.
             task.request().asFlush();
             task.submit(device, BlockCommands::ended);
         } else {
@@ -165,7 +165,7 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
 
     @Override
     public void begin(Access access) {
-        if (access.needsMedium()) { // before the medium is looked at: an erasure sees it or is seen
+        if (access.needsMedium()) { // first, so that either this command or an erasure detects the other
             disk.medium().enter();
         }
     }
@@ -184,16 +184,16 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
 
     @Override
     public Optional<Sense> executing(ScsiTask task) {
-        if (owesLoss(task)) { // none but after a loss
+        if (owesLoss(task)) { // only after a loss
             return Optional.of(Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR));
         }
-        if (disk.copies().tokens().any()) { // rare; most hosts never make any
+        if (disk.copies().tokens().any()) { // tokens are rare
             WrittenBlocks.revokeTokens(disk.copies().tokens(), disk.store(), task);
         }
         return Optional.empty();
     }
 
-    /** Whether a command must be told that writes are lost: one that would vouch for them if it succeeded. */
+    /** Whether a command must report lost writes, because its success would guarantee that they are stable. */
     private boolean owesLoss(ScsiTask task) {
         return disk.losses().any()
                 && (task.isPlain() ? blocks.vouches(task) : vouches(task.cdb()))
@@ -220,7 +220,7 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
                 .or(this::failurePrediction);
     }
 
-    /** Reports a simulated exception where it is to be reported on request (SPC-5 section 6.39). */
+    /** Returns a simulated exception that is to be reported on request (SPC-5 section 6.39). */
     private Optional<Sense> failurePrediction() {
         return disk.modes().simulatedException() == InformationalExceptionsModePage.ON_REQUEST
                 ? Optional.of(Sense.of(SenseKey.NO_SENSE,
@@ -249,7 +249,7 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
         }
     }
 
-    // --- what happens to the unit ---
+    // --- events of the unit ---
 
     @Override
     public CompletableFuture<Void> reset() { return disk.reset(); }
@@ -276,7 +276,7 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
                 .orElseGet(() -> CompletableFuture.completedFuture(null));
     }
 
-    /** {@inheritDoc} Nexuses are told of another capacity (SBC-4 section 4.5). */
+    /** {@inheritDoc} Establishes unit attentions for a changed capacity (SBC-4 section 4.5). */
     @Override
     public void refresh() throws StorageException {
         try {

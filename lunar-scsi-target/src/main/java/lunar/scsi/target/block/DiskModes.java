@@ -11,12 +11,12 @@ import lunar.scsi.mode.ProvisioningModePage;
 import lunar.scsi.target.StateStore;
 import lunar.scsi.target.UnitModes;
 
-/** The mode pages of a disk, and what they say to its commands. Thread-safe. */
+/** Mode pages of a disk, and the settings that its commands read from them. Thread-safe. */
 final class DiskModes {
     /** MAXIMUM SENSE DATA LENGTH (SPC-5 section 7.5.10). */
     static final int MAX_SENSE_BYTES = 252;
 
-    /** What commands look at. */
+    /** Settings that commands read. */
     private record Values(boolean descriptorSense, boolean writeProtect, boolean writeThrough,
             boolean watching) {
         static Values of(ModePages pages) {
@@ -31,9 +31,9 @@ final class DiskModes {
     private final UnitModes<Values> modes;
 
     /**
-     * The pages as they were saved.
+     * Loads the saved mode pages.
      *
-     * @throws IOException when what was saved cannot be read
+     * @throws IOException if the saved state cannot be read
      */
     DiskModes(BlockDevice device, StateStore store) throws IOException {
         ModePages defaults = DiskModePages.of(device.usage().isPresent(), store.isPersistent(),
@@ -41,7 +41,7 @@ final class DiskModes {
         modes = new UnitModes<>(device.identity().product(), defaults, store, Values::of);
     }
 
-    /** The pages. */
+    /** Returns the mode pages. */
     UnitModes<?> pages() { return modes; }
 
     /** D_SENSE: sense data come in descriptor format. */
@@ -59,12 +59,12 @@ final class DiskModes {
         return modes.values().writeThrough();
     }
 
-    /** Whether a threshold is enabled. */
+    /** Whether any threshold is enabled. */
     boolean watchesThresholds() {
         return modes.values().watching();
     }
 
-    /** The thresholds; nothing where the unit does not know how full it is. */
+    /** Returns the thresholds; empty if the device does not report its usage. */
     Optional<ProvisioningModePage> thresholds() {
         return thresholds(modes.pages());
     }
@@ -75,7 +75,7 @@ final class DiskModes {
                 .map(ProvisioningModePage.class::cast);
     }
 
-    /** MRIE, where TEST simulates an informational exception; 0 where there is none to tell. */
+    /** Returns MRIE if TEST simulates an informational exception; otherwise 0. */
     int simulatedException() {
         return modes.pages().current(InformationalExceptionsModePage.CODE)
                 .orElse(null) instanceof InformationalExceptionsModePage page && page.test()
@@ -83,7 +83,7 @@ final class DiskModes {
     }
 
     /**
-     * Resets the unit: the saved values are the current ones again (SPC-5 section 7.5.3).
+     * Resets the unit: restores the saved values as current values (SPC-5 section 7.5.3).
      *
      * @return whether that has switched the write cache off
      */

@@ -18,16 +18,19 @@ import lunar.scsi.vpd.Referrals;
 import lunar.scsi.vpd.VpdPage;
 import lunar.scsi.vpd.WriteVerifier;
 
-/** The pages of vital product data of a disk (SPC-5 section 7.7, SBC-4 section 6.6). */
+/** Vital product data pages of a disk (SPC-5 section 7.7, SBC-4 section 6.6). */
 final class DiskPages {
     private static final int MANAGEMENT_NETWORK_ADDRESSES = 0x85;
-    /** Rotation rate that a turning disk claims; nothing depends on the number. */
+    /** Reported rotation rate of a rotational disk; nothing depends on the number. */
     private static final int ROTATIONS_PER_MINUTE = 7200;
 
     private final DiskUnit disk;
     private final BlockDevice device;
     private final int maxTransferBlocks;
-    /** Where the device has none of its own: its caches may have been lost with the process before this one. */
+    /**
+     * Write verifier for a device without its own; new in each process, because the caches may be lost with the
+     * previous process.
+     */
     private final UUID ownVerifier = UUID.randomUUID();
 
     DiskPages(DiskUnit disk, int maxTransferBlocks) {

@@ -1,7 +1,7 @@
 package lunar.scsi.target.block;
 
 /**
- * How a disk presents itself; see {@link DiskSpec}. Immutable.
+ * Presentation of a disk to initiators; see {@link DiskSpec}. Immutable.
  *
  * @param removable RMB
  * @param rotational whether it reports a rotating medium

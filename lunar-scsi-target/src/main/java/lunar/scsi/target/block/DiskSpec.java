@@ -10,14 +10,14 @@ import lunar.scsi.target.UnitContext;
 import lunar.scsi.target.UnitSpec;
 
 /**
- * Describes a disk: its blocks, how it presents itself, and where its small state is kept. Immutable.
+ * Describes a disk: its blocks, its presentation to initiators, and where its small state is stored. Immutable.
  *
- * @param device the blocks; the caller closes it, after the server
+ * @param device device with the blocks; the caller closes it after the server
  * @param removable whether the medium can be taken out (RMB), by START STOP UNIT with LOEJ
  * @param rotational whether it reports a rotating medium, rather than solid state
  * @param readOnly whether initiators may not write, though the device can be written
  * @param thick whether it presents itself as fully provisioned, though the device can deallocate blocks
- * @param state reservations, saved mode pages and the like
+ * @param state store of reservations, saved mode pages and similar state
  */
 public record DiskSpec(BlockDevice device, boolean removable, boolean rotational,
         boolean readOnly, boolean thick, StateStore state) implements UnitSpec {

@@ -15,7 +15,7 @@ import lunar.scsi.target.copy.CopyUnit;
 import lunar.scsi.target.copy.CopyWrites;
 import org.jspecify.annotations.Nullable;
 
-/** The state of a disk that its commands share. Thread-safe. */
+/** Shared state of a disk's commands. Thread-safe. */
 final class DiskUnit implements CopyUnit {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
@@ -34,10 +34,10 @@ final class DiskUnit implements CopyUnit {
     private final CopyWrites copyWrites;
     private final SelfTest selfTest;
     private final Erasures erasures;
-    /** Of resets; guarded by this. */
+    /** Completes with the flushes of all resets; guarded by this. */
     private CompletableFuture<Void> flushed = CompletableFuture.completedFuture(null);
 
-    /** @throws IOException when the saved state cannot be read, or is damaged */
+    /** @throws IOException if the saved state cannot be read, or is damaged */
     DiskUnit(LogicalUnit unit, BlockDevice store, DiskProfile profile, StateStore state,
             UnitContext context) throws IOException {
         this.unit = unit;
@@ -54,7 +54,7 @@ final class DiskUnit implements CopyUnit {
         erasures = new Erasures(medium, device, state);
     }
 
-    /** Goes on with an erasure that a restart of the server has interrupted. */
+    /** Resumes an erasure that a restart of the server has interrupted. */
     void resume() throws IOException {
         erasures.resume(profile.readOnly() || device.readOnly());
     }
@@ -64,7 +64,7 @@ final class DiskUnit implements CopyUnit {
         DiskProfile before = profile;
         profile = after;
         presented.present(after.thick());
-        if (!after.removable()) { // it could not be put in again
+        if (!after.removable()) { // an ejected medium could not be loaded again
             medium.allowRemoval();
             medium.eject(false);
         }
@@ -72,10 +72,10 @@ final class DiskUnit implements CopyUnit {
                 || before.thick() != after.thick()) {
             unit.establish(AdditionalSense.INQUIRY_DATA_HAS_CHANGED);
         }
-        if (before.readOnly() != after.readOnly()) { // WP stands in the mode parameter header
+        if (before.readOnly() != after.readOnly()) { // WP is in the mode parameter header
             unit.establish(AdditionalSense.MODE_PARAMETERS_CHANGED);
         }
-        if (before.thick() != after.thick()) { // LBPME stands in the capacity data
+        if (before.thick() != after.thick()) { // LBPME is in the capacity data
             unit.establish(AdditionalSense.CAPACITY_DATA_HAS_CHANGED);
         }
     }
@@ -83,15 +83,15 @@ final class DiskUnit implements CopyUnit {
     @Override
     public LogicalUnit unit() { return unit; }
 
-    /** How it presents itself. */
+    /** Returns the presentation. */
     DiskProfile profile() { return profile; }
 
-    /** Where its small state is kept. */
+    /** Returns the store of its small state. */
     StateStore state() { return state; }
 
     /**
-     * The device as commands use it: with the rules of the mode pages, and behind the fence that keeps them apart from
-     * what aborted ones have left; never go past it.
+     * Returns the device that commands must use: it applies the mode pages and the fence around requests of aborted
+     * commands. Never bypass it.
      */
     @Override
     public BlockDevice device() { return device; }
@@ -105,7 +105,7 @@ final class DiskUnit implements CopyUnit {
     @Override
     public CopyService copies() { return copies; }
 
-    /** Whether writes are refused: by the device, by what the unit is, or by SWP of the Control page. */
+    /** Whether writes are rejected: by the device, by the presentation of the unit, or by SWP of the Control page. */
     @Override
     public boolean writeProtected() {
         return device.readOnly() || profile.readOnly() || modes.softwareWriteProtect();
@@ -152,10 +152,10 @@ final class DiskUnit implements CopyUnit {
     Erasures erasures() { return erasures; }
 
     /**
-     * Resets what commands have set.
+     * Resets the state that commands have changed.
      *
-     * @return ends when no copy writes any more, and what the write cache held is stable where this reset has switched
-     *         it off, or one before
+     * @return completes when no copy writes any longer and, if this or an earlier reset has switched the write cache
+     *        off, the cached data is stable
      */
     CompletableFuture<Void> reset() {
         medium.allowRemoval();
@@ -164,21 +164,27 @@ final class DiskUnit implements CopyUnit {
         return CompletableFuture.allOf(copyWrites.stop(_ -> true), stable);
     }
 
-    /** Ends with the flushes of all resets, so that one does not succeed while that of another is under way. */
+    /**
+     * Resets the mode pages; completes with the flushes of all resets, so that no reset succeeds while another one's
+     * flush is in progress.
+     */
     private synchronized CompletableFuture<Void> resetModes() {
-        if (modes.reset()) { // has switched the write cache off
+        if (modes.reset()) { // switched the write cache off
             flushed = CompletableFuture.allOf(flushed, flush());
         }
         return flushed;
     }
 
-    /** Flushes for no command. A reset cannot fail: the next command that vouches for stable data tells of it. */
+    /**
+     * Flushes without a command. A reset cannot fail: the next command that guarantees stable data reports a failure.
+     */
     private CompletableFuture<Void> flush() {
         var done = new CompletableFuture<Void>();
         device.submit(new BlockRequest().asFlush().onCompletion((_, failure) -> {
             if (failure != null) {
                 LOG.log(System.Logger.Level.WARNING,
-                        "{0}: a reset switched the write cache off, and what it held is not stable: {1}",
+                        "{0}: a reset switched the write cache off, "
+                                + "but flushing it failed: {1}; cached writes may be lost",
                         device, failure.getMessage());
                 losses.lost(device.writeLosses(), unit.nexuses());
             }

@@ -19,7 +19,7 @@ import lunar.scsi.target.CommandSet;
 import lunar.scsi.target.ReaderRule;
 import lunar.scsi.target.ScsiTask;
 
-/** SANITIZE and FORMAT UNIT (SBC-4 sections 4.11, 5.30 and 5.5): which are taken. {@link Erasures} does them. */
+/** Validates SANITIZE and FORMAT UNIT (SBC-4 sections 4.11, 5.30 and 5.5) and starts them in {@link Erasures}. */
 final class EraseCommands {
     private static final int RESERVED_FAST_FORMAT = 3;
 
@@ -41,7 +41,7 @@ final class EraseCommands {
                         .forReaders(ReaderRule.PROTECTED).takingLong());
     }
 
-    /** Whether a service action of SANITIZE can be kept: a cryptographic erase needs an encrypted store. */
+    /** Whether a service action of SANITIZE is supported: a cryptographic erase needs an encrypted store. */
     static boolean supports(BlockDevice device, int serviceAction) {
         return serviceAction != Sanitize.CRYPTOGRAPHIC_ERASE
                 || device.supports(Capability.KEY_ERASURE);
@@ -68,7 +68,7 @@ final class EraseCommands {
         }
         if (command.unrestrictedExit()
                 && erasures.failed().filter(Erasure::isRestricted).isPresent()) {
-            throw InvalidCdbException.field(1, 5); // the way out must not be opened by trying again
+            throw InvalidCdbException.field(1, 5); // a retry must not permit EXIT FAILURE MODE
         }
         if (command.serviceAction() == Sanitize.OVERWRITE) {
             if (task.dataOut().byteSize() < command.parameterListLength()) {
@@ -90,7 +90,7 @@ final class EraseCommands {
             return;
         }
         Optional<Erasure> failed = erasures.failed();
-        if (failed.isPresent() && !failed.get().isFormat()) { // which would be a way out of it
+        if (failed.isPresent() && !failed.get().isFormat()) { // a format would leave the failed state
             task.checkCondition(failed.get().failure());
             return;
         }
@@ -116,7 +116,7 @@ final class EraseCommands {
         }
     }
 
-    /** No protection information, no pattern, no defects. */
+    /** Requires a format without protection information, pattern and defect list. */
     private static void requirePlain(FormatHeader header) throws InvalidParameterListException {
         if (header.protectionFields() != 0) {
             throw InvalidParameterListException.field(0, 2);
@@ -132,7 +132,7 @@ final class EraseCommands {
         }
     }
 
-    /** Whether the unit may not be erased now; a self-test in the background ends for it (SPC-5 section 5.15). */
+    /** Ends the task if the unit cannot be erased now; stops a background self-test (SPC-5 section 5.15). */
     private boolean refused(ScsiTask task) {
         var running = disk.medium().running();
         if (running.isPresent()) {

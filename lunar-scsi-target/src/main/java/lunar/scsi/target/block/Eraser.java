@@ -10,7 +10,7 @@ import lunar.block.StorageException;
 import lunar.scsi.Bytes;
 import lunar.scsi.block.SanitizeOverwrite;
 
-/** Writes all over a device. Blocks. */
+/** Overwrites a whole device. Blocks. */
 final class Eraser {
     private static final int PIECE_BYTES = 1 << 20;
     private static final long ZERO_BYTES = 1L << 30;
@@ -18,13 +18,13 @@ final class Eraser {
     private final BlockDevice device;
     private final LongOperation operation;
 
-    /** @param operation is told how far it is */
+    /** @param operation receives the progress */
     Eraser(BlockDevice device, LongOperation operation) {
         this.device = device;
         this.operation = operation;
     }
 
-    /** Erases; all is stable when it returns. */
+    /** Erases the device; all writes are stable on return. */
     void run(Erasure erasure) throws StorageException {
         switch (erasure.kind()) {
             case FORMAT, BLOCK_ERASE -> zero();
@@ -59,7 +59,10 @@ final class Eraser {
         }
     }
 
-    /** The last pass writes the pattern itself; with INVERT, every other pass before it the inverted one. */
+    /**
+     * Overwrites in several passes. The last pass writes the pattern itself; with INVERT, every other pass before it
+     * writes the inverted pattern.
+     */
     private void overwrite(SanitizeOverwrite list) throws StorageException {
         Bytes pattern = list.pattern();
         byte[] block = new byte[device.blockSize()];
@@ -74,7 +77,7 @@ final class Eraser {
         }
     }
 
-    /** Writes one block all over the device, as a pass out of several. */
+    /** Fills the device with one block, as one of several passes. */
     private void write(byte[] block, int pass, int passes) throws StorageException {
         long blocks = device.blockCount();
         int piece = Math.min(PIECE_BYTES / device.blockSize(), device.limits().maxTransferBlocks());
@@ -90,7 +93,7 @@ final class Eraser {
                 operation.progress(pass * blocks + lba + count, passes * blocks);
             }
         } catch (IllegalStateException e) {
-            throw new DeviceGoneException("memory for erasing", e);
+            throw new DeviceGoneException("cannot allocate memory for erasing", e);
         }
     }
 }

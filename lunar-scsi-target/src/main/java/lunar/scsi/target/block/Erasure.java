@@ -9,16 +9,16 @@ import lunar.scsi.SenseKey;
 import lunar.scsi.block.SanitizeOverwrite;
 
 /**
- * The work of a SANITIZE or FORMAT UNIT, in a form that can be saved: so it is known after a restart of the server
- * that it was not done (SBC-4 section 4.11).
+ * Parameters of a SANITIZE or FORMAT UNIT in a form that is saved, so that an erasure interrupted by a restart of the
+ * server is detected (SBC-4 section 4.11).
  *
  * <pre>
  * 0 format of what follows, 1   1 kind   2 failed 1, unrestricted 0   3 parameter list of OVERWRITE
  * </pre>
  *
- * @param unrestricted AUSE: where it fails, EXIT FAILURE MODE leaves that state
- * @param hasFailed whether it has ended in failure; otherwise it goes on, or was interrupted
- * @param overwrite what is written, by an overwrite alone
+ * @param unrestricted AUSE: EXIT FAILURE MODE may leave the state of a failure
+ * @param hasFailed whether it has failed; otherwise it is in progress or was interrupted
+ * @param overwrite parameter list of an overwrite
  */
 record Erasure(Kind kind, boolean unrestricted, boolean hasFailed,
         Optional<SanitizeOverwrite> overwrite) {
@@ -44,26 +44,29 @@ record Erasure(Kind kind, boolean unrestricted, boolean hasFailed,
         return new Erasure(Kind.OVERWRITE, unrestricted, false, Optional.of(list));
     }
 
-    /** Returns this erasure as one that has failed. */
+    /** Returns a copy that has failed. */
     Erasure failing() {
         return new Erasure(kind, unrestricted, true, overwrite);
     }
 
     boolean isFormat() { return kind == Kind.FORMAT; }
 
-    /** A SANITIZE in restricted completion mode: only one that succeeds ends its failure. */
+    /** Whether this is a SANITIZE in restricted completion mode: only a successful one ends its failed state. */
     boolean isRestricted() {
         return !isFormat() && !unrestricted;
     }
 
-    /** Returns what commands are told while it goes on. */
+    /** Returns the additional sense for commands while the erasure is in progress. */
     AdditionalSense inProgress() {
         return isFormat()
                 ? AdditionalSense.FORMAT_IN_PROGRESS
                 : AdditionalSense.SANITIZE_IN_PROGRESS;
     }
 
-    /** Returns what commands are told after it has failed, or a format was interrupted (SBC-4 section 4.10). */
+    /**
+     * Returns the sense data for commands after the erasure has failed or a format was interrupted (SBC-4 section
+     * 4.10).
+     */
     Sense failure() {
         AdditionalSense why = !isFormat()
                 ? AdditionalSense.SANITIZE_COMMAND_FAILED
@@ -84,9 +87,9 @@ record Erasure(Kind kind, boolean unrestricted, boolean hasFailed,
     }
 
     /**
-     * Reads what {@link #bytes} has made.
+     * Decodes the output of {@link #bytes}.
      *
-     * @return empty where it is something else
+     * @return empty if it is not a saved erasure
      */
     static Optional<Erasure> decode(byte[] bytes, int blockSize) {
         if (bytes.length < HEADER_LENGTH || bytes[0] != FORMAT) {

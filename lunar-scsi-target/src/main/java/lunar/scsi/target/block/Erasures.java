@@ -16,10 +16,10 @@ import lunar.scsi.target.StateStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The erasures of a unit, one at a time. They go on by themselves once begun: neither an abort nor a reset nor the end
- * of the session stops them; commands that need the medium are told how far they are. Nor does a restart of the server,
- * where the unit's state outlives it: a SANITIZE that was interrupted begins anew, an interrupted FORMAT UNIT leaves a
- * corrupt medium until it is formatted, and a failure stays one (SBC-4 sections 4.10 and 4.11). Thread-safe.
+ * Runs the erasures of a unit, one at a time. An erasure is not stopped by aborts, resets or the end of the session;
+ * meanwhile, commands that need the medium report its progress. If the unit's state outlives a restart of the server,
+ * an interrupted SANITIZE starts over, an interrupted FORMAT UNIT leaves the medium corrupted until it is formatted,
+ * and a failure stays (SBC-4 sections 4.10 and 4.11). Thread-safe.
  */
 final class Erasures {
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -31,7 +31,7 @@ final class Erasures {
     private final BlockDevice device;
     private final StateStore store;
 
-    /** The last one that has not succeeded. */
+    /** Last erasure that has not succeeded. */
     private @Nullable Erasure failed;
 
     Erasures(Medium medium, BlockDevice device, StateStore store) {
@@ -48,10 +48,10 @@ final class Erasures {
     private synchronized void failed(@Nullable Erasure erasure) { failed = erasure; }
 
     /**
-     * Goes on with what a restart of the server has interrupted.
+     * Resumes an erasure that a restart of the server has interrupted.
      *
-     * @param readOnly whether the unit may not be written any more, so that a SANITIZE cannot go on
-     * @throws IOException when what was saved cannot be read, or is damaged
+     * @param readOnly whether the unit is read-only now, so that a SANITIZE cannot continue
+     * @throws IOException if the saved state cannot be read, or is damaged
      */
     void resume(boolean readOnly) throws IOException {
         byte[] saved = store.load(STATE).orElse(new byte[0]);
@@ -65,11 +65,11 @@ final class Erasures {
         if (erasure.hasFailed() || erasure.isFormat() || readOnly) {
             failed(erasure);
             medium.end(erasure.failure());
-            LOG.log(System.Logger.Level.WARNING, "{0}: an erasure did not succeed: {1}", device,
+            LOG.log(System.Logger.Level.WARNING, "{0}: an earlier erasure failed: {1}", device,
                     erasure.failure());
             return;
         }
-        LOG.log(System.Logger.Level.WARNING, "{0}: an erasure that was interrupted begins anew",
+        LOG.log(System.Logger.Level.WARNING, "{0}: restarting an interrupted erasure",
                 device);
         var operation = new LongOperation(erasure.inProgress());
         if (medium.begin(operation)) {
@@ -89,8 +89,9 @@ final class Erasures {
             try {
                 store.save(STATE, erasure.bytes()); // before the first block is lost
             } catch (IOException | RuntimeException e) {
-                LOG.log(System.Logger.Level.ERROR, "an erasure of " + device + " cannot begin", e);
-                medium.end(medium.failure().orElse(null)); // as it was
+                LOG.log(System.Logger.Level.ERROR,
+                        device + ": cannot start erasing: its state cannot be saved", e);
+                medium.end(medium.failure().orElse(null)); // restores the earlier state
                 outcome.complete(last -> last.checkCondition(INTERNAL_FAILURE));
                 return;
             }
@@ -104,7 +105,7 @@ final class Erasures {
                     ? ScsiTask::good
                     : last -> last.checkCondition(failure));
         });
-        task.whenAborted(() -> outcome.complete(ScsiTask::good)); // it goes on without its task
+        task.whenAborted(() -> outcome.complete(ScsiTask::good)); // the erasure continues without its task
         task.work(outcome::join);
     }
 
@@ -112,7 +113,7 @@ final class Erasures {
         Thread.ofPlatform().daemon().name("lunar-erase").start(what);
     }
 
-    /** Erases the medium, which is the operation's. Returns why that has failed, or null. */
+    /** Erases the medium, which the operation holds. Returns the sense data of a failure, or null. */
     private @Nullable Sense erase(Erasure erasure, LongOperation operation) {
         Erasure ended = erasure.failing();
         try {
@@ -120,31 +121,31 @@ final class Erasures {
             store.save(STATE, new byte[0]);
             failed(null);
             return null;
-        } catch (DeviceGoneException e) { // closed, perhaps: it shall go on at the next opening
-            LOG.log(System.Logger.Level.ERROR, "{0}: an erasure is interrupted: {1}", device,
+        } catch (DeviceGoneException e) { // possibly closed: resume when it is opened again
+            LOG.log(System.Logger.Level.ERROR, "{0}: erasure interrupted: {1}", device,
                     e.getMessage());
             failed(ended);
             return ended.failure();
         } catch (StorageException e) {
-            LOG.log(System.Logger.Level.ERROR, "{0}: an erasure failed: {1}", device,
+            LOG.log(System.Logger.Level.ERROR, "{0}: erasure failed: {1}", device,
                     e.getMessage());
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            LOG.log(System.Logger.Level.ERROR, "erasing " + device, e);
+            LOG.log(System.Logger.Level.ERROR, device + ": erasure failed", e);
         }
         failed(ended);
         try {
             store.save(STATE, ended.bytes());
         } catch (IOException | RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, "the failure of an erasure of " + device, e);
+            LOG.log(System.Logger.Level.ERROR, device + ": cannot save that its erasure failed", e);
         }
         return ended.failure();
     }
 
-    /** Leaves the state after a SANITIZE that failed, if it said that this may be (AUSE). */
+    /** Leaves the state of a failed SANITIZE, if that SANITIZE permitted it (AUSE). */
     void exitFailure(ScsiTask task) throws InvalidCdbException {
         Erasure left = failed().filter(erasure -> !erasure.isFormat() && erasure.unrestricted())
                 .orElseThrow(() -> InvalidCdbException.field(1, 4));
-        if (!medium.begin(new LongOperation(left.inProgress()))) { // no other one begins meanwhile
+        if (!medium.begin(new LongOperation(left.inProgress()))) { // no other erasure starts meanwhile
             task.checkCondition(Sense.of(SenseKey.NOT_READY, left.inProgress()));
             return;
         }

@@ -15,7 +15,7 @@ import lunar.scsi.target.Access;
 import lunar.scsi.target.CommandSet;
 import lunar.scsi.target.ScsiTask;
 
-/** GET LBA STATUS (SBC-4 section 5.6), from what the device knows of its holes. */
+/** Executes GET LBA STATUS (SBC-4 section 5.6) from the extents that the device reports. */
 final class LbaStatusCommands {
     private static final int MAX_EXTENTS = 256;
     private static final int HEADER_LENGTH = 8;
@@ -36,7 +36,7 @@ final class LbaStatusCommands {
         } else if (command.reportType() > GetLbaStatus.ANCHORED
                 && command.reportType() != GetLbaStatus.UNRECOVERED_ERRORS) {
             task.checkCondition(Sense.invalidFieldInCdb(14, 7));
-        } else { // a file's holes are asked from the file system
+        } else { // querying the holes of a file may block
             task.work(() -> {
                 byte[] list = new LbaStatusList(extents(task, command), true).bytes();
                 return last -> last.good(list, command.allocationLength());
@@ -48,7 +48,7 @@ final class LbaStatusCommands {
             throws StorageException {
         var extents = new ArrayList<LbaStatusList.Extent>();
         long blocks = device.blockCount();
-        // At least one, for which there may be no room, so that the length in the header tells that there is more.
+        // Collect at least one, even if it does not fit, so that the length in the header shows that there is more.
         long room = Math.clamp((command.allocationLength() - HEADER_LENGTH) / EXTENT_LENGTH, 1,
                 MAX_EXTENTS);
         for (long lba = command.lba(); lba < blocks && extents.size() < room && !task.aborted();) {
@@ -72,7 +72,7 @@ final class LbaStatusCommands {
             case GetLbaStatus.MAPPED -> provisioning == Provisioning.MAPPED;
             case GetLbaStatus.DEALLOCATED -> provisioning == Provisioning.DEALLOCATED;
             case GetLbaStatus.ANCHORED -> provisioning == Provisioning.ANCHORED;
-            default -> false; // every block can be read, as far as is known
+            default -> false; // no block is known to be unreadable
         };
     }
 }

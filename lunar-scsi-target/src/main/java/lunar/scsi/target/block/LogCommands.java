@@ -24,8 +24,8 @@ import lunar.scsi.target.CommandSet;
 import lunar.scsi.target.ScsiTask;
 
 /**
- * LOG SENSE and LOG SELECT (SPC-5 sections 6.9 and 6.8). Nothing is saved, and no counter has a threshold: the values
- * counted until now are the only ones.
+ * Executes LOG SENSE and LOG SELECT (SPC-5 sections 6.9 and 6.8). Nothing is saved, and counters have no thresholds:
+ * the only values are the current cumulative ones.
  */
 final class LogCommands {
     /** Parameter codes of the error counter pages (SPC-5 section 7.3.7). */
@@ -35,7 +35,7 @@ final class LogCommands {
     private static final int ACCUMULATED_STARTS = 4;
     /** SCOPE of a resource count: this logical unit alone (SBC-4 section 6.4.6). */
     private static final byte THIS_UNIT = 1;
-    /** In place of a temperature: not known. */
+    /** Temperature value for "not known". */
     private static final byte NO_TEMPERATURE = (byte) 0xff;
     private static final int SELF_TEST_RESULTS = 20;
     private static final int SELF_TEST_BYTES = 16;
@@ -98,7 +98,7 @@ final class LogCommands {
         }
     }
 
-    /** The pages there are; with subpage FFh the subpages too, of which only those that list have some. */
+    /** Lists the supported pages; with subpage FFh also their subpages, which only the listing pages have. */
     private void list(ScsiTask task, LogSense command) {
         boolean subpages = command.subpage() == LogPage.ALL_SUBPAGES;
         if (!subpages && command.subpage() != 0) {
@@ -146,7 +146,7 @@ final class LogCommands {
                 .array());
     }
 
-    /** Twenty results, those that have not happened yet as zeroes (SPC-5 section 7.3.17). */
+    /** Returns twenty results; results of tests that have not run yet are zeroes (SPC-5 section 7.3.17). */
     private List<LogParameter> selfTests() {
         List<SelfTest.Result> results = selfTest.results();
         var parameters = new ArrayList<LogParameter>();
@@ -178,7 +178,7 @@ final class LogCommands {
                 NO_TEMPERATURE, (byte) 0));
     }
 
-    /** Takes counters back to zero: those of a page, or all. No other value can be set. */
+    /** Resets the counters of one page, or of all, to zero; no other value can be set. */
     private void select(ScsiTask task, LogSelect command) {
         if (command.savePages()) {
             task.checkCondition(Sense.invalidFieldInCdb(1, 0));

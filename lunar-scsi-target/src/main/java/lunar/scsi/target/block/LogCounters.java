@@ -3,7 +3,7 @@ package lunar.scsi.target.block;
 import java.util.concurrent.atomic.LongAdder;
 import lunar.block.BlockRequest;
 
-/** Counts what the log pages of a logical unit report, since its start or the last LOG SELECT. Thread-safe. */
+/** Counters of the log pages of a logical unit, since its start or the last LOG SELECT. Thread-safe. */
 final class LogCounters {
     /** Counters of one error counter page (SPC-5 section 7.3.7). */
     static final class Family {
@@ -29,13 +29,13 @@ final class LogCounters {
     final Family verifies = new Family();
     final LongAdder starts = new LongAdder();
 
-    /** Counts a request that goes to the device. */
+    /** Counts a request to the device. */
     void count(BlockRequest request) {
         switch (request.operation()) {
             case READ -> reads.processed(request.blockCount());
             case WRITE, WRITE_ZEROES, COMPARE_AND_WRITE -> writes.processed(request.blockCount());
             case FLUSH, UNMAP -> {
-                // no data of the host's
+                // transfers no host data
             }
         }
     }

@@ -6,7 +6,9 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.SenseSpecific;
 
-/** Something that keeps a medium busy for long and tells how far it is (SPC-5 section 4.5.3, progress). Thread-safe. */
+/**
+ * A long operation that keeps the medium busy and reports its progress (SPC-5 section 4.5.3, progress). Thread-safe.
+ */
 final class LongOperation {
     private static final int PARTS = 1 << 16;
 
@@ -14,7 +16,7 @@ final class LongOperation {
     private final CompletableFuture<Void> end = new CompletableFuture<>();
     private volatile int progress;
 
-    /** @param inProgress what commands are told that come meanwhile */
+    /** @param inProgress additional sense for commands that arrive meanwhile */
     LongOperation(AdditionalSense inProgress) {
         this.inProgress = inProgress;
     }
@@ -23,13 +25,13 @@ final class LongOperation {
         progress = (int) Math.min(PARTS - 1, (double) done / total * PARTS);
     }
 
-    /** Why a command that needs the medium fails now. */
+    /** Returns the sense data for a command that needs the medium. */
     Sense sense() {
         return Sense.of(SenseKey.NOT_READY, inProgress)
                 .withSpecific(new SenseSpecific.Progress(progress));
     }
 
-    /** Completes when the operation has ended, whether well or not. */
+    /** Completes when the operation has ended, successfully or not. */
     CompletableFuture<Void> end() {
         return end;
     }

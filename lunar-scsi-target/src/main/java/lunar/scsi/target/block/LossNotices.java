@@ -7,34 +7,34 @@ import java.util.Map;
 import lunar.scsi.target.Nexus;
 
 /**
- * Tells every initiator port of a unit that acknowledged writes may be lost. A device may say so once, to the port
- * that flushes first (a LUN of another target that was reset); the others wrote to the same cache, and their next
- * flush or write with FUA would succeed. Each port that has a session at the time is owed one failure, also after it
- * has logged in again. A device that counts its losses ({@link lunar.block.BlockDevice#writeLosses}) may lose more
- * while an earlier loss is not accepted yet: a port that was told of fewer is owed another failure. Thread-safe; costs
- * a volatile read while nothing is owed.
+ * Reports to every initiator port of a unit that acknowledged writes may be lost. A device may report a loss only once,
+ * to the port that flushes first (a LUN of another target that was reset). The other ports wrote to the same cache, and
+ * their next flush or write with FUA would succeed. Therefore a command of each port that has a session at the time
+ * fails once, also after the port has logged in again. A device that counts its losses ({@link
+ * lunar.block.BlockDevice#writeLosses}) may lose more while an earlier loss is not acknowledged yet: a command of a
+ * port that was told of fewer losses fails again. Thread-safe; costs a volatile read while nothing is owed.
  */
 final class LossNotices {
-    /** Ports that went away and never came back are forgotten beyond this number, the oldest first. */
+    /** Maximum number of remembered ports; beyond it the oldest are forgotten. */
     private static final int MAX_PORTS = 4096;
     private static final long TOLD_OF_NONE = -1;
 
     /**
-     * Losses that a port was told of since its last flush that succeeded, by name of the port. A port is owed a failure
-     * where there are more by now. Guarded by itself.
+     * By port name: number of losses that the port was told of since its last successful flush. A port whose number is
+     * behind is owed a failure. Guarded by itself.
      */
     private final Map<String, Long> ports = new LinkedHashMap<>();
     private volatile boolean any;
-    /** Losses that the device had counted when it told of the last one; guarded by the ports. */
+    /** Loss count of the device when it last reported a loss; guarded by the ports. */
     private long seen;
 
-    /** Whether there is anything to ask for. */
+    /** Whether any failure is owed. */
     boolean any() { return any; }
 
     /**
-     * The device has told one nexus.
+     * Records that the device has reported a loss to one nexus.
      *
-     * @param losses that the device has counted
+     * @param losses loss count of the device
      */
     void lost(Nexus told, long losses, List<Nexus> nexuses) {
         synchronized (ports) {
@@ -44,7 +44,7 @@ final class LossNotices {
         }
     }
 
-    /** The device has told of a loss, but no nexus has heard of it. */
+    /** Records a loss that the device has reported, but not to a nexus. */
     void lost(long losses, List<Nexus> nexuses) {
         synchronized (ports) {
             for (Nexus nexus : nexuses) {
@@ -64,7 +64,7 @@ final class LossNotices {
         }
     }
 
-    /** Whether a nexus is to be told now; then it has been. */
+    /** Whether a command of a nexus must fail now; if so, marks the nexus as told. */
     boolean take(Nexus nexus) {
         synchronized (ports) {
             Long told = ports.get(nexus.initiatorPort());
@@ -76,7 +76,10 @@ final class LossNotices {
         }
     }
 
-    /** A flush of a nexus has succeeded: a later loss is another one. What the nexus is still owed stays. */
+    /**
+     * Records a successful flush of a nexus: a later loss is a new one. A failure that is still owed to the nexus
+     * stays.
+     */
     void flushed(Nexus nexus) {
         synchronized (ports) {
             ports.remove(nexus.initiatorPort(), seen);

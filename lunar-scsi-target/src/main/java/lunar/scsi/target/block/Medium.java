@@ -11,7 +11,7 @@ import lunar.scsi.SenseKey;
 import lunar.scsi.target.Nexus;
 import org.jspecify.annotations.Nullable;
 
-/** Whether the medium of a unit can be used: it is loaded, and not being erased (SBC-4 section 4.4). Thread-safe. */
+/** State of a unit's medium: loaded or ejected, and the operation that occupies it (SBC-4 section 4.4). Thread-safe. */
 final class Medium {
     private static final Sense NOT_PRESENT = Sense.of(SenseKey.NOT_READY,
             AdditionalSense.MEDIUM_NOT_PRESENT);
@@ -23,13 +23,13 @@ final class Medium {
     private @Nullable LongOperation running;
     private @Nullable Sense failure;
 
-    /** Read by every command: true while there is nothing to look at. */
+    /** Read by every command: true while no condition needs to be checked. */
     private volatile boolean usable = true;
 
-    /** Commands at work that need the medium. */
+    /** Number of running commands that need the medium. */
     private final AtomicInteger inUse = new AtomicInteger();
 
-    /** Why a command that needs the medium fails now; empty where it does not. */
+    /** Returns the sense data with which commands that need the medium fail at present; empty if they do not. */
     Optional<Sense> obstacle() {
         return usable ? Optional.empty() : slowObstacle();
     }
@@ -41,17 +41,15 @@ final class Medium {
         return ejected ? Optional.of(NOT_PRESENT) : Optional.ofNullable(failure);
     }
 
-    /** The operation that keeps the medium busy, if any. */
+    /** Returns the operation that occupies the medium, if any. */
     synchronized Optional<LongOperation> running() {
         return Optional.ofNullable(running);
     }
 
-    /** Whether the medium has been taken out. */
-    synchronized boolean isEjected() {
-        return ejected;
-    }
+    /** Whether the medium has been ejected. */
+    synchronized boolean isEjected() { return ejected; }
 
-    /** Takes the medium out, or puts it in; whether that has changed anything. */
+    /** Ejects or loads the medium; returns whether the state changed. */
     synchronized boolean eject(boolean out) {
         boolean changes = ejected != out;
         ejected = out;
@@ -64,12 +62,12 @@ final class Medium {
         inUse.incrementAndGet();
     }
 
-    /** Ends the count of a command that has entered. */
+    /** Uncounts a command that has entered. */
     void leave() { inUse.decrementAndGet(); }
 
     /**
-     * Waits until the commands that had begun before the running operation have ended, so that none of them writes
-     * behind its back. Blocks.
+     * Waits until the commands that began before the running operation have ended, so that none of them writes during
+     * it. Blocks.
      */
     void awaitUnused() {
         while (inUse.get() != 0) {
@@ -77,7 +75,7 @@ final class Medium {
         }
     }
 
-    /** Begins an operation; false where another goes on. */
+    /** Begins an operation; returns false if another one is running. */
     synchronized boolean begin(LongOperation operation) {
         if (running != null) {
             return false;
@@ -90,7 +88,7 @@ final class Medium {
     /**
      * Ends the running operation.
      *
-     * @param why null where it succeeded; otherwise what every command is told until another operation succeeds
+     * @param why null on success; otherwise the sense data of every command until another operation succeeds
      */
     void end(@Nullable Sense why) {
         LongOperation ended;
@@ -105,14 +103,14 @@ final class Medium {
         }
     }
 
-    /** Returns the sense of every command since an operation has failed; empty where none has. */
+    /** Returns the sense data of a failed operation, with which every command fails; empty if none has failed. */
     synchronized Optional<Sense> failure() {
         return Optional.ofNullable(failure);
     }
 
     private void update() { usable = running == null && failure == null && !ejected; }
 
-    // --- PREVENT ALLOW MEDIUM REMOVAL (SPC-5 section 6.15): each nexus prevents for itself ---
+    // --- PREVENT ALLOW MEDIUM REMOVAL (SPC-5 section 6.15): per nexus ---
 
     void prevent(Nexus nexus, boolean prevents) {
         if (prevents) {

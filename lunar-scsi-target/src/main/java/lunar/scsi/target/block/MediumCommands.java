@@ -13,7 +13,7 @@ import lunar.scsi.target.CommandSet;
 import lunar.scsi.target.ReaderRule;
 import lunar.scsi.target.ScsiTask;
 
-/** Starting, stopping, loading and ejecting the medium, and asking for its state (SBC-4 chapter 5). */
+/** Executes commands that start, stop, load and eject the medium, and that query its state (SBC-4 chapter 5). */
 final class MediumCommands {
     private static final Sense PREVENTED = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.MEDIUM_REMOVAL_PREVENTED);
@@ -36,20 +36,20 @@ final class MediumCommands {
                 .on(ReadDefectData.class, Access.READ, MediumCommands::defects);
     }
 
-    /** Others may start a reserved unit, and no more (SBC-4 section 4.17). */
+    /** Returns the access of the command: other nexuses may only start a reserved unit (SBC-4 section 4.17). */
     private static Access access(StartStopUnit command) {
         return command.start() && command.powerCondition() == 0 ? Access.FREE : Access.CONTROL;
     }
 
-    /** Whether the command makes the cache stable before it ends: a stop, or an eject. */
+    /** Whether the command flushes the cache before it ends: a stop or an eject. */
     static boolean flushes(StartStopUnit command) {
         return command.powerCondition() == 0 && !command.start()
                 && (command.loadEject() || !command.noFlush());
     }
 
     /**
-     * There is no motor, and other hosts may be at work: a stop makes the cache stable, as a host that powers down
-     * expects, and takes nothing away.
+     * Starts or stops the unit. There is no motor, and other hosts may be using the unit: a stop flushes the cache, as
+     * a host that powers down expects, and has no other effect.
      */
     private void startStop(ScsiTask task, StartStopUnit command) {
         Optional<LongOperation> running = disk.medium().running();
@@ -59,7 +59,7 @@ final class MediumCommands {
         }
         disk.selfTest().stopBackground();
         if (command.powerCondition() != 0) {
-            task.good(); // START and LOEJ are not looked at (SBC-4 section 5.28)
+            task.good(); // START and LOEJ are ignored (SBC-4 section 5.28)
         } else if (command.loadEject()) {
             loadOrEject(task, command.start());
         } else if (command.start() && disk.medium().isEjected()) {
@@ -78,7 +78,7 @@ final class MediumCommands {
         Medium medium = disk.medium();
         if (!disk.profile().removable()) {
             task.checkCondition(Sense.invalidFieldInCdb(4, 1));
-        } else if (medium.isRemovalPrevented()) { // the mechanism is locked, both ways
+        } else if (medium.isRemovalPrevented()) { // neither loading nor ejecting
             task.checkCondition(PREVENTED);
         } else if (!load) {
             medium.eject(true);
@@ -98,7 +98,7 @@ final class MediumCommands {
         task.good();
     }
 
-    /** The store keeps its defects to itself. */
+    /** Returns an empty defect list: the store does not report defects. */
     private static void defects(ScsiTask task, ReadDefectData command) {
         task.good(command.noDefects(), command.allocationLength());
     }

@@ -21,11 +21,14 @@ import lunar.scsi.target.CommandSet;
 import lunar.scsi.target.ScsiTask;
 import lunar.scsi.target.StorageSense;
 
-/** UNMAP and WRITE SAME (SBC-4 sections 5.35 and 5.49). */
+/** Executes UNMAP and WRITE SAME (SBC-4 sections 5.35 and 5.49). */
 final class ProvisioningCommands {
-    /** Most descriptors of an UNMAP, as the Block Limits page promises. */
+    /** Maximum number of descriptors of an UNMAP, as reported in the Block Limits page. */
     static final int MAX_UNMAP_DESCRIPTORS = 256;
-    /** Most blocks of an UNMAP, whatever the device could do: peers take more for a mistake (libiscsi's suite). */
+    /**
+     * Maximum number of blocks of an UNMAP, regardless of the device: peers consider a larger value an error
+     * (libiscsi's suite).
+     */
     private static final long MAX_UNMAP_BLOCKS = 1 << 20;
     private static final int PIECE_BYTES = 256 << 10;
 
@@ -49,14 +52,17 @@ final class ProvisioningCommands {
         }
     }
 
-    /** Blocks of the longest UNMAP, all its descriptors together (SBC-4 section 6.6.4, MAXIMUM UNMAP LBA COUNT). */
+    /**
+     * Returns the maximum number of blocks of an UNMAP, summed over its descriptors (SBC-4 section 6.6.4, MAXIMUM UNMAP
+     * LBA COUNT).
+     */
     static long maxUnmapBlocks(BlockDevice device) {
         return Math.min(device.limits().maxUnmapBlocks(), MAX_UNMAP_BLOCKS);
     }
 
     private void unmap(ScsiTask task, Unmap command) {
         if (command.anchor()) {
-            task.checkCondition(Sense.invalidFieldInCdb(1, 0)); // ANC_SUP is not told
+            task.checkCondition(Sense.invalidFieldInCdb(1, 0)); // anchors are not supported (ANC_SUP 0)
             return;
         }
         if (readOnly(task)) {
@@ -67,7 +73,7 @@ final class ProvisioningCommands {
                     .decode(task.dataOut(), MAX_UNMAP_DESCRIPTORS,
                             maxUnmapBlocks(device))
                     .ranges();
-            for (UnmapParameterList.Range range : ranges) { // all or nothing, as far as can be known before
+            for (UnmapParameterList.Range range : ranges) { // validate all ranges before changing any
                 if (BlockCommands.refused(task, device, range.lba(), range.blockCount(),
                         Long.MAX_VALUE)) {
                     return;
@@ -114,7 +120,7 @@ final class ProvisioningCommands {
                 Long.MAX_VALUE)) {
             return;
         }
-        // Zero blocks stand for all from there to the end, as WSNZ says (SBC-4 section 5.50).
+        // A count of 0 means all blocks up to the end, since WSNZ is 0 (SBC-4 section 5.50).
         long count = command.blockCount() == 0
                 ? device.blockCount() - command.lba()
                 : command.blockCount();
@@ -137,7 +143,7 @@ final class ProvisioningCommands {
         }
     }
 
-    /** Zeroes a piece as long as the device takes it, then the next. */
+    /** Zeroes the next piece, as long as the device accepts. */
     private void zeroNext(ScsiTask task, long lba, long blockCount, boolean unmap,
             ScsiTask.Ending then) {
         if (blockCount == 0 || task.aborted()) {
@@ -170,7 +176,7 @@ final class ProvisioningCommands {
         return true;
     }
 
-    /** Writes the block over and over, in pieces. */
+    /** Writes the block repeatedly, in pieces. */
     private void writePattern(ScsiTask task, WriteSame command, long blockCount,
             MemorySegment block) {
         Buffers.Buffer room = task.borrow(PIECE_BYTES);

@@ -15,29 +15,32 @@ import lunar.scsi.AdditionalSense;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Self-tests of a logical unit (SPC-5 section 5.15): reads pieces of the medium that lie evenly over it. One at a time.
- * Thread-safe.
+ * Self-tests of a logical unit (SPC-5 section 5.15): reads pieces evenly distributed over the medium. One test runs at
+ * a time. Thread-safe.
  */
 final class SelfTest {
-    /** Longest extended self-test, as the Control mode page tells it; one that takes longer ends well. */
+    /**
+     * Maximum duration of an extended self-test, as reported in the Control mode page; a longer test ends successfully
+     * at this time.
+     */
     static final int EXTENDED_S = 60;
 
     private static final int PIECE_BYTES = 256 << 10;
     private static final int SHORT_PIECES = 16;
     private static final int EXTENDED_PIECES = 1024;
     private static final long NANOS_PER_S = 1_000_000_000L;
-    /** Most results that the log page has room for (SPC-5 section 7.3.17). */
+    /** Maximum number of results in the log page (SPC-5 section 7.3.17). */
     private static final int MAX_RESULTS = 20;
 
-    /** How a self-test ended; the code is that of SELF-TEST RESULTS. */
+    /** Outcome of a self-test, with the code of SELF-TEST RESULTS. */
     enum Outcome {
         PASSED(0),
-        /** Aborted by the SEND DIAGNOSTIC that is for it. */
+        /** Aborted by the SEND DIAGNOSTIC that is for this purpose. */
         ABORTED(1),
-        /** Aborted by something else: a task management function, or a command that a test ends for. */
+        /** Aborted by a task management function or by a command that ends tests. */
         ABORTED_OTHERWISE(2),
         FAILED(7),
-        /** It has not ended yet. */
+        /** Still running. */
         IN_PROGRESS(15);
 
         private final int code;
@@ -47,10 +50,10 @@ final class SelfTest {
         int code() { return code; }
     }
 
-    /** @param lba first block that could not be read, or -1 */
+    /** @param lba first unreadable block, or -1 */
     record Result(int selfTestCode, Outcome outcome, long lba) {}
 
-    /** A test that goes on. */
+    /** A running test. */
     private static final class Running {
         private final int code;
         private final boolean background;
@@ -70,7 +73,7 @@ final class SelfTest {
 
     SelfTest(BlockDevice device) { this.device = device; }
 
-    /** Begins a test, which the caller then runs; false where one is running. */
+    /** Begins a test, which the caller then runs; returns false if one is running. */
     synchronized boolean begin(int code, boolean background) {
         if (running != null) {
             return false;
@@ -79,7 +82,7 @@ final class SelfTest {
         return true;
     }
 
-    /** Aborts the test that runs in the background; false where none does. */
+    /** Aborts the test that runs in the background; returns false if there is none. */
     boolean abortBackground() {
         return stopBackground(Outcome.ABORTED);
     }
@@ -98,7 +101,7 @@ final class SelfTest {
         return true;
     }
 
-    /** Stops whatever runs, for a reset. */
+    /** Stops any running test, for a reset. */
     synchronized void stop() {
         Running test = running;
         if (test != null) {
@@ -106,13 +109,13 @@ final class SelfTest {
         }
     }
 
-    /** Returns the test in the background, for a report of its progress. */
+    /** Returns the background test, for reporting its progress. */
     synchronized Optional<LongOperation> inBackground() {
         return Optional.ofNullable(running).filter(test -> test.background)
                 .map(test -> test.operation);
     }
 
-    /** Results, newest first; the first one may be that of a test which goes on. */
+    /** Returns the results, newest first; the first one may be of a running test. */
     synchronized List<Result> results() {
         var all = new ArrayList<Result>();
         if (running != null) {

@@ -12,8 +12,8 @@ import lunar.scsi.mode.ProvisioningModePage.Threshold;
 import lunar.scsi.target.LogicalUnit;
 
 /**
- * Logical block provisioning thresholds (SBC-4 section 4.7.3.8): tells every nexus once when a resource crosses its
- * threshold, and again after it has gone back and crossed it anew. Thread-safe.
+ * Logical block provisioning thresholds (SBC-4 section 4.7.3.8): establishes a unit attention for every nexus when a
+ * resource crosses its threshold, and again only after it has gone back and crossed the threshold anew. Thread-safe.
  */
 final class Thresholds {
     /** Bytes of a threshold set, the unit of thresholds and of resource counts. */
@@ -36,13 +36,13 @@ final class Thresholds {
                 - Integer.numberOfTrailingZeros(device.blockSize()));
     }
 
-    /** Bytes of something in threshold sets. */
+    /** Converts bytes to threshold sets. */
     static long sets(BlockDevice device, long bytes) {
         long sets = (bytes / device.blockSize()) >> exponent(device);
         return Math.min(sets, 0xffff_ffffL);
     }
 
-    /** Looks how full the device is. Cheap, and nothing at all where no threshold is enabled. */
+    /** Checks the usage of the device. Cheap; does nothing if no threshold is enabled. */
     void check() {
         if (modes.watchesThresholds()) {
             device.usage().ifPresent(this::check);

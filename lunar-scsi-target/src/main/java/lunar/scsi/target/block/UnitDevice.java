@@ -15,10 +15,10 @@ import lunar.block.Usage;
 import lunar.block.spi.RequestCompletion;
 
 /**
- * The device of a logical unit as its commands see it: counts what they read and write, and looks at the thresholds
- * after each change. While the write cache is off (WCE 0, SBC-4 section 6.5.6), a change that is executed here is
- * stable when it ends; a command that submits one makes it stable itself ({@link BlockCommands#changeEnding}). That of
- * a thick unit knows no holes and makes none.
+ * Device of a logical unit for use by its commands: counts reads and writes, and checks the thresholds after each
+ * change. While the write cache is off (WCE 0, SBC-4 section 6.5.6), a change that is executed here is stable when it
+ * ends; a command that submits one makes it stable itself ({@link BlockCommands#changeEnding}). For a thick unit, it
+ * reports no holes and creates none.
  */
 final class UnitDevice extends ForwardingDevice {
     private final Set<Capability> thickCapabilities;
@@ -40,7 +40,7 @@ final class UnitDevice extends ForwardingDevice {
         this.thresholds = thresholds;
     }
 
-    /** Makes the device thick, so that it reports and makes no holes, or thin. */
+    /** Makes the device thick, so that it reports and creates no holes, or thin. */
     void present(boolean asThick) {
         thick = asThick;
     }
@@ -91,7 +91,7 @@ final class UnitDevice extends ForwardingDevice {
         return thick ? thickCapabilities : below().capabilities();
     }
 
-    /** {@inheritDoc} A thick unit has all of its blocks, whatever the device made of those it never wrote. */
+    /** {@inheritDoc} All blocks of a thick unit are mapped, even those that the device has never written. */
     @Override
     public Extent extent(long lba) throws StorageException {
         Extent extent = below().extent(lba);

@@ -16,7 +16,7 @@ import lunar.scsi.block.WriteSame;
 import lunar.scsi.target.ScsiTask;
 import lunar.scsi.target.copy.RodTokens;
 
-/** Which blocks a command is going to change: the ROD tokens that stand for them end before it is executed. */
+/** Determines the blocks that a command will change, whose ROD tokens are revoked before it is executed. */
 final class WrittenBlocks {
     private WrittenBlocks() {}
 
@@ -33,7 +33,7 @@ final class WrittenBlocks {
             case Unmap _ -> unmapped(tokens, store, task);
             case Sanitize _,FormatUnit _ -> tokens.written(store, 0, store.blockCount());
             default -> {
-            } // copies tell of each piece themselves
+            } // copies revoke tokens themselves, for each piece
         }
     }
 
@@ -43,7 +43,7 @@ final class WrittenBlocks {
                     ProvisioningCommands.MAX_UNMAP_DESCRIPTORS, Long.MAX_VALUE).ranges()) {
                 tokens.written(store, range.lba(), range.blockCount());
             }
-        } catch (InvalidParameterListException _) { // the command will be refused for it
+        } catch (InvalidParameterListException _) { // the command itself rejects it
         }
     }
 }

@@ -10,16 +10,16 @@ import lunar.scsi.Sense;
 import lunar.scsi.target.StorageSense;
 
 /**
- * Moves data to a logical unit, piece by piece: holes become holes where the destination can make some, all else is
- * read and written. Blocks; for one thread, and for one copy operation.
+ * Copies data to a logical unit, piece by piece: holes are unmapped if the destination supports it, other data is read
+ * and written. Blocks; for one thread and one copy operation.
  */
 final class BlockCopy {
-    /** Zeroes written at once: between two such pieces a copy can be stopped. */
+    /** Maximum number of bytes zeroed at once; a copy can be stopped between two pieces. */
     private static final long MAX_ZERO_BYTES = 256L << 20;
 
     /**
-     * Looked at before each piece, and again when the source has been read or asked for its holes, before anything is
-     * written: what is true of the source may have changed while that blocked.
+     * Checks a condition before each piece, and again after the source has been read or queried for holes and before
+     * anything is written: the source may have changed while that blocked.
      */
     @FunctionalInterface
     interface Guard {
@@ -36,8 +36,8 @@ final class BlockCopy {
     private final long pieceBytes;
 
     /**
-     * @param writer of the destination
-     * @param memory lent by the service for the time of the copy
+     * @param writer registers the writes to the destination
+     * @param memory borrowed from the service for the duration of the copy
      */
     BlockCopy(CopyOperation operation, CopyUnit destination, CopyWrites.Writer writer,
             MemorySegment memory) {
@@ -55,8 +55,9 @@ final class BlockCopy {
     /**
      * Copies blocks.
      *
-     * @param at first byte in the source
-     * @param backwards from the last piece to the first, for a destination that overlaps the source from behind
+     * @param at offset of the first byte in the source
+     * @param backwards whether to copy from the last piece to the first, for a destination that overlaps the source at
+     *        higher addresses
      */
     void copy(CopySource source, long at, long lba, long blockCount, boolean backwards, Guard guard)
             throws CopyException {
@@ -64,7 +65,7 @@ final class BlockCopy {
         long bytes = blockCount * block;
         for (long done = 0; done < bytes;) {
             operation.requireGoingOn();
-            Sense obstacle = unit.enter(); // an erasure waits for this piece, and is seen before the next
+            Sense obstacle = unit.enter(); // an erasure waits for this piece and stops the next one
             if (obstacle != null) {
                 throw new CopyException(obstacle);
             }
@@ -74,10 +75,10 @@ final class BlockCopy {
                         ? pieceBefore(source, at, lba, bytes - done, guard)
                         : piece(source, at + done, lba + done / block, bytes - done, guard);
             } catch (StorageException e) {
-                if (e instanceof LostWritesException) { // the copy's host hears that this copy has failed, no more
+                if (e instanceof LostWritesException) { // reported to the copy's host only as a failure of this copy
                     unit.lostWrites();
                 }
-                throw new CopyException(StorageSense.of(request.operation(), e)); // a block of source or destination
+                throw new CopyException(StorageSense.of(request.operation(), e)); // of either device
             } finally {
                 unit.leave();
             }
@@ -92,14 +93,14 @@ final class BlockCopy {
             guard.check();
             return zero(lba, Math.min(run.bytes() / block * block, maxZeroBytes()));
         }
-        // Up to where a hole begins, in whole blocks of the destination.
+        // Up to the start of a hole, in whole blocks of the destination.
         long wanted = run.zeroes() ? block : (run.bytes() + block - 1) / block * block;
         long bytes = Math.min(Math.min(wanted, pieceBytes), most);
         move(source, at, lba, bytes, guard);
         return bytes;
     }
 
-    /** The last piece of so many bytes. */
+    /** Returns the length of the last piece before an end. */
     private long pieceBefore(CopySource source, long at, long lba, long left, Guard guard)
             throws StorageException, CopyException {
         long bytes = Math.min(pieceBytes, left);
@@ -114,12 +115,12 @@ final class BlockCopy {
         return bytes;
     }
 
-    /** Whether blocks are zeroed by unmapping them. */
+    /** Whether blocks are zeroed by unmapping. */
     private boolean unmaps() {
         return device.supports(Capability.UNMAP_ZEROES) && !unit.isThick();
     }
 
-    /** Returns the most bytes that {@link #zero} zeroes at once. */
+    /** Returns the maximum number of bytes that {@link #zero} zeroes at once. */
     private long maxZeroBytes() {
         long blocks = unmaps()
                 ? device.limits().maxUnmapBlocks()
@@ -144,7 +145,7 @@ final class BlockCopy {
         operation.copied(piece.byteSize());
     }
 
-    /** Zeroes blocks in the way that needs least room. */
+    /** Zeroes blocks in the way that uses the least space. */
     private long zero(long lba, long bytes) throws StorageException, CopyException {
         boolean unmaps = unmaps();
         if (!unmaps && !device.supports(Capability.WRITE_ZEROES)) {

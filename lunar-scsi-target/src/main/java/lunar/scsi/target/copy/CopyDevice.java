@@ -2,6 +2,6 @@ package lunar.scsi.target.copy;
 
 /** A device whose blocks third-party copies can read and write. */
 public interface CopyDevice {
-    /** The unit as copies use it. */
+    /** Returns the unit for use by copies. */
     CopyUnit copies();
 }

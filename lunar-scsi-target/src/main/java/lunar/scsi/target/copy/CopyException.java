@@ -3,7 +3,7 @@ package lunar.scsi.target.copy;
 import lunar.scsi.Sense;
 import lunar.scsi.Status;
 
-/** A copy that cannot go on: the sense data that say why. It has no stack trace: hostile peers can make it often. */
+/** Thrown when a copy fails; carries the sense data. Has no stack trace, because hostile peers can cause it often. */
 public final class CopyException extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -16,7 +16,7 @@ public final class CopyException extends Exception {
         this.sense = sense;
     }
 
-    /** Ends the command with a status that has no sense data. */
+    /** Creates an exception that ends the command with a status without sense data. */
     CopyException(Status status) {
         super(status.toString(), null, false, false);
         this.status = status;

@@ -15,23 +15,23 @@ import lunar.scsi.copy.WriteUsingTokenList;
 import lunar.scsi.vpd.ThirdPartyCopy;
 import lunar.scsi.vpd.ThirdPartyCopy.Descriptor;
 
-/** The limits of the copy manager, and how it reports them (SPC-5 sections 6.4 and 7.7.19). */
+/** Limits of the copy manager, and the VPD page that reports them (SPC-5 sections 6.4 and 7.7.19). */
 public final class CopyLimits {
     private static final int MAX_CSCDS = 16;
     private static final int MAX_SEGMENTS = 64;
 
-    /** Descriptors of one EXTENDED COPY; far more than hosts use. */
+    /** Maximum number of descriptors of one EXTENDED COPY; far more than hosts use. */
     static final CopyParameterList.Limits DESCRIPTORS = new CopyParameterList.Limits(MAX_CSCDS,
             MAX_SEGMENTS,
             MAX_CSCDS * CscdDescriptor.LENGTH + MAX_SEGMENTS * BlockCopySegment.LENGTH);
-    /** Longest data-out of EXTENDED COPY. */
+    /** Maximum length of data-out of EXTENDED COPY. */
     static final int MAX_COPY_LIST_BYTES = CopyParameterList.MAX_HEADER_LENGTH
             + DESCRIPTORS.maxDescriptorBytes();
-    /** Ranges of a token, and of a write that uses one. */
+    /** Maximum number of ranges of a token, and of a write that uses one. */
     static final int MAX_RANGES = 64;
-    /** Longest data-out of a command about tokens. */
+    /** Maximum length of data-out of a token command. */
     static final int MAX_TOKEN_LIST_BYTES = WriteUsingTokenList.length(MAX_RANGES);
-    /** Bytes of a token, and of a write that uses one. */
+    /** Maximum number of bytes of a token, and of a write that uses one. */
     static final long MAX_TOKEN_BYTES = 64L << 30;
 
     private static final long OPTIMAL_TOKEN_BYTES = 64L << 20;
@@ -50,7 +50,7 @@ public final class CopyLimits {
                 Integer.numberOfTrailingZeros(device.blockSize()), DESCRIPTOR_TYPES);
     }
 
-    /** Blocks of the longest token. */
+    /** Returns the maximum number of blocks of a token. */
     static long maxTokenBlocks(BlockDevice device) {
         return MAX_TOKEN_BYTES / device.blockSize();
     }

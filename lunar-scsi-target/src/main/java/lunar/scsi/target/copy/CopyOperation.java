@@ -10,7 +10,7 @@ import lunar.scsi.Status;
 import lunar.scsi.copy.CopyOperationInformation.State;
 import org.jspecify.annotations.Nullable;
 
-/** A copy operation (SPC-5 section 5.18.4.3): how far it is, and how it ended. Thread-safe. */
+/** A copy operation (SPC-5 section 5.18.4.3): its progress and result. Thread-safe. */
 public final class CopyOperation {
     private final int serviceAction;
     private final boolean background;
@@ -24,7 +24,7 @@ public final class CopyOperation {
 
     /**
      * @param serviceAction of THIRD-PARTY COPY OUT
-     * @param background whether its command ends before it does
+     * @param background whether its command ends before the operation does
      */
     CopyOperation(int serviceAction, boolean background) {
         this.serviceAction = serviceAction;
@@ -33,7 +33,7 @@ public final class CopyOperation {
 
     int serviceAction() { return serviceAction; }
 
-    /** Makes it end soon: by COPY OPERATION ABORT, or since its task was aborted. */
+    /** Cancels the operation, for COPY OPERATION ABORT or because its task was aborted; it ends soon afterwards. */
     void cancel() {
         cancelled = true;
     }
@@ -62,7 +62,7 @@ public final class CopyOperation {
 
     synchronized Optional<Bytes> token() { return Optional.ofNullable(token); }
 
-    /** Ends the operation; sense data go with CHECK CONDITION. */
+    /** Ends the operation; CHECK CONDITION has sense data. */
     void end(Status with, @Nullable Sense why) {
         synchronized (this) {
             status = with;
@@ -73,12 +73,12 @@ public final class CopyOperation {
 
     boolean hasEnded() { return end.isDone(); }
 
-    /** Completes at its end. */
+    /** Completes when the operation ends. */
     CompletableFuture<Void> ended() { return end; }
 
     synchronized Status status() { return status; }
 
-    /** Sense data in fixed format; none where it goes on or has succeeded. */
+    /** Sense data in fixed format; empty while it runs or if it succeeded. */
     synchronized Bytes sense() {
         return sense == null ? Bytes.EMPTY : Bytes.of(sense.encodeFixed());
     }

@@ -18,14 +18,14 @@ import lunar.scsi.target.Nexus;
 import lunar.scsi.target.Worker;
 
 /**
- * The copy operations of one nexus at one logical unit, by list identifier (SPC-5 section 5.18.4.2). One that has ended
- * is kept until its identifier is used again, or too many others came after it. Thread-safe.
+ * The copy operations of one nexus at one logical unit, by list identifier (SPC-5 section 5.18.4.2). An operation that
+ * has ended is kept until its identifier is reused or the limit is reached. Thread-safe.
  */
 public final class CopyOperations {
-    /** Operations with an identifier, going on or ended; the first ones that have ended are forgotten beyond it. */
+    /** Maximum number of operations, running or ended; beyond it the oldest ended ones are dropped. */
     static final int MAX_KEPT = 64;
 
-    /** How long a device has to end a cancelled piece. */
+    /** Time for a device to complete a cancelled piece. */
     private static final long PATIENCE_MS = 5_000;
 
     private static final Sense IN_USE = Sense.of(SenseKey.ILLEGAL_REQUEST,
@@ -34,9 +34,9 @@ public final class CopyOperations {
             AdditionalSense.INSUFFICIENT_RESOURCES);
 
     private final Map<Long, CopyOperation> operations = new LinkedHashMap<>();
-    /** Operations that go on without a command, each with its worker. */
+    /** Operations that continue without a command, each with its worker. */
     private final Map<CopyOperation, Worker> background = new HashMap<>();
-    /** Of these, the ones that hang in a device, with fences around what they use. */
+    /** Background operations that hang in a device, whose devices are fenced. */
     private final Set<CopyOperation> leftBehind = ConcurrentHashMap.newKeySet();
 
     /** Returns the operations of a nexus at a unit. */
@@ -45,8 +45,8 @@ public final class CopyOperations {
     }
 
     /**
-     * Cancels the operations of a nexus at a unit that go on without a command (SPC-5 section 5.18.4.3); ends when none
-     * of them can be seen to write any more.
+     * Cancels the background operations of a nexus at a unit (SPC-5 section 5.18.4.3); completes when none of their
+     * writes can have an effect any longer.
      */
     public static CompletableFuture<Void> cancel(Nexus nexus, LogicalUnit unit) {
         return nexus.kept(unit, CopyOperations.class).map(CopyOperations::cancel)
@@ -71,7 +71,7 @@ public final class CopyOperations {
         operations.put(identifier, operation);
     }
 
-    /** Registers an operation that goes on when its command has ended. */
+    /** Registers an operation that continues after its command has ended. */
     synchronized void goesOn(CopyOperation operation, Worker worker) {
         background.put(operation, worker);
         var _ = operation.ended().thenRun(() -> forget(operation));
@@ -80,8 +80,8 @@ public final class CopyOperations {
     private synchronized void forget(CopyOperation operation) { background.remove(operation); }
 
     /**
-     * Cancels the operations that go on without a command, which could not be aborted otherwise; ends when none of them
-     * can be seen to write any more.
+     * Cancels the background operations, which could not be aborted otherwise; completes when none of their writes can
+     * have an effect any longer.
      */
     CompletableFuture<Void> cancel() {
         Map<CopyOperation, Worker> all;
@@ -93,7 +93,10 @@ public final class CopyOperations {
                 .toArray(CompletableFuture[]::new));
     }
 
-    /** Cancels one. If it hangs in a device it is left behind, with a fence around what it uses, as a command is. */
+    /**
+     * Cancels an operation. If it hangs in a device, the operation is detached and its devices are fenced, like for a
+     * command.
+     */
     private CompletableFuture<Void> cancel(CopyOperation operation, Worker worker) {
         operation.cancel();
         if (leftBehind.contains(operation)) {

@@ -16,11 +16,11 @@ import lunar.scsi.target.CommandSet;
 import lunar.scsi.target.LogicalUnit;
 import lunar.scsi.target.ScsiTask;
 
-/** Reports on copy operations: RECEIVE COPY RESULTS and its kin (SPC-5 sections 6.20 to 6.26, SBC-4 5.25). */
+/** Reports on copy operations: RECEIVE COPY RESULTS and related commands (SPC-5 sections 6.20 to 6.26, SBC-4 5.25). */
 public final class CopyResultCommands {
     private static final int LIST_IDENTIFIER_AT = 2;
     private static final int COUNTER_MASK = 0xffff;
-    /** How soon it is worth asking again while a copy goes on. */
+    /** Reported polling interval while a copy runs. */
     private static final int UPDATE_DELAY_MS = 100;
 
     private final LogicalUnit unit;
@@ -31,7 +31,7 @@ public final class CopyResultCommands {
         device = copies.device();
     }
 
-    /** Adds the command. */
+    /** Adds the commands. */
     public void register(CommandSet commands) {
         commands.on(ReceiveCopyResults.class, Access.FREE, this::results);
     }
@@ -58,7 +58,7 @@ public final class CopyResultCommands {
                 information(operation, Tail.HELD_DATA).bytes();
             case ReceiveCopyResults.ROD_TOKEN_INFORMATION ->
                 information(operation, Tail.ROD_TOKEN).bytes();
-            default -> new byte[4]; // RECEIVE DATA (LID1): no segment holds any
+            default -> new byte[4]; // RECEIVE DATA (LID1): no segment holds data
         }, most);
     }
 
@@ -71,7 +71,7 @@ public final class CopyResultCommands {
         return new ShortCopyStatus(state, operation.segments(), operation.bytes());
     }
 
-    /** AVAILABLE DATA is 0 where nothing has failed. */
+    /** Returns the failure of an operation; AVAILABLE DATA is 0 if it has not failed. */
     private static byte[] failure(CopyOperation operation) {
         return operation.status() == Status.GOOD
                 ? new byte[4]

@@ -12,13 +12,13 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 
 /**
- * The resources that all copies of a server share: memory for as many as may run at once, and the ROD tokens.
- * A token made at one target can be used at another. Thread-safe.
+ * Resources that all copies of a server share: memory for the copies that may run concurrently, and the ROD tokens. A
+ * token created at one target can be used at another. Thread-safe.
  */
 public final class CopyService {
-    /** Copies that move data at once; others wait. */
+    /** Maximum number of copies that move data concurrently; others wait. */
     static final int MAX_RUNNING = 16;
-    /** Copies of one initiator that move data at once. */
+    /** Maximum number of copies of one initiator that move data concurrently. */
     static final int MAX_OF_INITIATOR = MAX_RUNNING / 2;
     /** Memory of a copy. */
     static final int PIECE_BYTES = 1 << 20;
@@ -37,7 +37,7 @@ public final class CopyService {
     /** The ROD tokens. */
     public RodTokens tokens() { return tokens; }
 
-    /** Lends memory for a copy of an initiator. Blocks until there is some; the caller gives it back. */
+    /** Lends memory for a copy of an initiator. Blocks until some is available; the caller gives it back. */
     MemorySegment borrow(CopyOperation operation, String initiatorName)
             throws CopyException, InterruptedException {
         operation.requireGoingOn();

@@ -11,30 +11,30 @@ import lunar.scsi.Bytes;
 import lunar.scsi.Sense;
 import lunar.scsi.copy.BlockRange;
 
-/** Bytes to copy from: a representation of data (ROD, SPC-5 section 5.18.6). Calls block. */
+/** Source of a copy: a representation of data (ROD, SPC-5 section 5.18.6). Methods may block. */
 public sealed interface CopySource {
     /**
-     * Bytes that are alike.
+     * A run of bytes that are all zeroes or all data.
      *
-     * @param zeroes whether they are known to be zeroes; otherwise they may be anything
+     * @param zeroes whether the bytes are known to be zeroes; otherwise they may have any value
      */
     record Run(boolean zeroes, long bytes) {}
 
-    /** How many bytes there are. */
+    /** Returns the number of bytes. */
     long byteCount();
 
-    /** The bytes from an offset on that are alike, at least one, at most so many. */
+    /** Returns the run of bytes that starts at an offset, from 1 byte to {@code most}. */
     Run run(long at, long most) throws StorageException, CopyException;
 
     /**
      * Reads bytes at any offset.
      *
-     * @param request to read with; of a failure it tells where
+     * @param request request to read with; identifies the block of a failure
      */
     void read(BlockRequest request, long at, MemorySegment into)
             throws StorageException, CopyException;
 
-    /** Zeroes without end. */
+    /** Unlimited zeroes. */
     record Zeroes() implements CopySource {
         @Override
         public long byteCount() { return Long.MAX_VALUE; }
@@ -47,12 +47,12 @@ public sealed interface CopySource {
     }
 
     /**
-     * Blocks of a device, one range after the other.
+     * Blocks of a device, in a list of ranges.
      *
-     * @param unit to read from; an erasure waits for what is being read, and the next read fails
+     * @param unit unit to read from; an erasure waits for a running read, and the next read fails
      */
     record Blocks(CopyUnit unit, List<BlockRange> ranges) implements CopySource {
-        /** A part of one range: where it starts on the device, and how many bytes are left of the range. */
+        /** Position in a range: offset on the device, and bytes left in the range. */
         private record Place(long deviceAt, long bytes) {}
 
         public Blocks {
@@ -89,7 +89,7 @@ public sealed interface CopySource {
                     Math.min(Math.min(end - place.deviceAt, place.bytes), most));
         }
 
-        /** The medium, equal for all units that show it. */
+        /** Returns the medium, equal for all units over it. */
         BlockDevice store() {
             return unit.store();
         }
@@ -126,7 +126,7 @@ public sealed interface CopySource {
                 if (inside == 0 && bytes >= size) {
                     bytes -= bytes % size;
                     device().execute(request.asRead(lba, bytes / size, into.asSlice(done, bytes)));
-                } else { // a part of a block, where block sizes differ
+                } else { // partial block, if block sizes differ
                     var block = MemorySegment.ofArray(new byte[size]);
                     device().execute(request.asRead(lba, 1, block));
                     bytes = Math.min(bytes, size - inside);

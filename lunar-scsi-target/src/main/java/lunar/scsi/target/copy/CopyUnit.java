@@ -5,33 +5,34 @@ import lunar.scsi.Sense;
 import lunar.scsi.target.LogicalUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A logical unit whose blocks copies read and write. Thread-safe. */
+/** Access of third-party copies to a logical unit. Thread-safe. */
 public interface CopyUnit {
-    /** The logical unit. */
+    /** Returns the logical unit. */
     LogicalUnit unit();
 
-    /** The device as commands use it. */
+    /** Returns the device that commands use. */
     BlockDevice device();
 
-    /** The medium, which may stand behind other units too: two that are equal are one. Only to compare. */
+    /** Returns the medium, which other units may share. Only for comparison: equal media are the same. */
     BlockDevice store();
 
-    /** Copies that write to it. */
+    /** Returns the writes of copies to this unit. */
     CopyWrites writes();
 
-    /** The copies and tokens of the server. */
+    /** Returns the copies and tokens of the server. */
     CopyService copies();
 
     /** Whether writes are refused. */
     boolean writeProtected();
 
-    /** Whether it has no holes, whatever the device makes of them. */
+    /** Whether the unit presents no holes, even if the device has some. */
     boolean isThick();
 
     /**
-     * Begins the use of the medium for a piece of a copy: an erasure waits for its end, or is seen by it.
+     * Begins the use of the medium for a piece of a copy: an erasure waits for its end or makes it fail.
      *
-     * @return why the medium cannot be used now, and then there is nothing to leave; null where it can
+     * @return sense data if the medium cannot be used now, in which case {@link #leave} must not be called; otherwise
+     *        null
      */
     @Nullable
     Sense enter();
@@ -39,10 +40,10 @@ public interface CopyUnit {
     /** Ends the use of the medium. */
     void leave();
 
-    /** Why the medium cannot be used now; null where it can. */
+    /** Returns sense data if the medium cannot be used now; otherwise null. */
     @Nullable
     Sense obstacle();
 
-    /** Notes that the device has told of lost writes; the commands that vouch for them hear of it. */
+    /** Records that the device has reported lost writes; commands that guarantee stable data then fail. */
     void lostWrites();
 }

@@ -9,7 +9,7 @@ import lunar.scsi.target.ScsiTask;
 import lunar.scsi.target.Worker;
 import org.jspecify.annotations.Nullable;
 
-/** Runs a copy operation on a thread of its own, in the foreground or in the background of its command. */
+/** Runs a copy operation on a thread of its own, in the foreground or background. */
 final class CopyWork {
     private static final System.Logger LOG = System.getLogger("lunar.target");
     private static final Sense INTERNAL_FAILURE = Sense.of(SenseKey.HARDWARE_ERROR,
@@ -23,7 +23,9 @@ final class CopyWork {
 
     private CopyWork() {}
 
-    /** Starts it and ends the task: in the background at once, otherwise with the copy. On the task's loop. */
+    /**
+     * Starts the copy. Ends the task at once for a background copy, otherwise with the copy. Runs on the task's loop.
+     */
     static void start(ScsiTask task, LogicalUnit unit, CopyOperation operation, boolean background,
             Body body) {
         if (background) {
@@ -54,14 +56,14 @@ final class CopyWork {
             Thread.currentThread().interrupt();
             failure = new CopyException(Sense.of(SenseKey.COPY_ABORTED, AdditionalSense.NONE));
         } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
-            LOG.log(System.Logger.Level.ERROR, "a copy operation", e);
+            LOG.log(System.Logger.Level.ERROR, "copy operation failed", e);
             failure = new CopyException(INTERNAL_FAILURE);
         }
         operation.end(failure.status(), failure.sense());
         return failure;
     }
 
-    /** Ends a task that has failed. */
+    /** Ends a failed task. */
     static void end(ScsiTask task, CopyException failure) {
         if (failure.status() == Status.CHECK_CONDITION) {
             task.checkCondition(failure.sense());

@@ -13,22 +13,22 @@ import lunar.scsi.target.Nexus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes of copies to one logical unit, whichever unit has received their commands. Whatever ends the commands of a
- * nexus at this unit (PREEMPT AND ABORT, a reset, the loss of the unit from the nexus's view) stops its copies to the
- * unit here, which are commands of another task set and would write past the fence. Thread-safe.
+ * Tracks writes of copies to one logical unit, regardless of the unit that received their commands. An event that ends
+ * the commands of a nexus at this unit (PREEMPT AND ABORT, a reset, removal of the unit from the nexus's LUN map) also
+ * stops its copies to the unit here, because they belong to another task set and would bypass the fence. Thread-safe.
  */
 public final class CopyWrites {
     private final FencedDevice device;
     private final long patienceMs;
     private final Set<Writer> writers = new HashSet<>();
 
-    /** @param patienceMs how long the device has to end the write of a copy that is stopped */
+    /** @param patienceMs time for the device to complete the write of a stopped copy */
     public CopyWrites(FencedDevice device, long patienceMs) {
         this.device = device;
         this.patienceMs = patienceMs;
     }
 
-    /** A copy that may write to the unit begins; until {@link Writer#close}. */
+    /** Registers a copy that may write to the unit until {@link Writer#close}. */
     Writer begin(Nexus nexus, CopyOperation operation) {
         var writer = new Writer(nexus, operation);
         synchronized (writers) {
@@ -40,8 +40,8 @@ public final class CopyWrites {
     /**
      * Cancels the copies of some nexuses.
      *
-     * @return ends when none of their writes to this unit can be seen to change anything any more: they have ended, or
-     *         their blocks are fenced
+     * @return completes when none of their writes to this unit can have a visible effect any longer: they have ended,
+     *        or their blocks are fenced
      */
     public CompletableFuture<Void> stop(Predicate<Nexus> whose) {
         List<Writer> chosen;
@@ -52,11 +52,11 @@ public final class CopyWrites {
                 chosen.stream().map(Writer::stop).toArray(CompletableFuture[]::new));
     }
 
-    /** A copy, as far as it writes to this unit. */
+    /** Writes of one copy to this unit. */
     final class Writer implements AutoCloseable {
         private final Nexus nexus;
         private final CopyOperation operation;
-        /** The write that the device has; guarded by this. */
+        /** Write that the device is executing; guarded by this. */
         private @Nullable BlockRequest underWay;
         private CompletableFuture<Void> idle = CompletableFuture.completedFuture(null);
         private FencedDevice.@Nullable Confined fence;
@@ -66,9 +66,9 @@ public final class CopyWrites {
             this.operation = operation;
         }
 
-        /** Changes the unit. Blocks. */
+        /** Executes a change of the unit. Blocks. */
         void execute(BlockRequest request) throws StorageException, CopyException {
-            synchronized (this) { // the stop sees this write, or this write sees the stop
+            synchronized (this) { // either the stop detects this write, or this write detects the stop
                 operation.requireGoingOn();
                 underWay = request;
                 idle = new CompletableFuture<>();
@@ -104,14 +104,14 @@ public final class CopyWrites {
             return gone;
         }
 
-        /** A write that hangs in the device is left behind with a fence around it, as that of a command is. */
+        /** Fences a write that hangs in the device, like the write of an aborted command. */
         private void leaveBehind(CompletableFuture<Void> gone) {
             synchronized (this) {
                 if (underWay != null && fence == null) {
                     fence = device.confine(underWay).orElse(null);
                 }
                 if (underWay != null && fence == null) {
-                    return; // too much is fenced already: it is waited for
+                    return; // the fence limit is reached: wait for the write
                 }
             }
             gone.complete(null);

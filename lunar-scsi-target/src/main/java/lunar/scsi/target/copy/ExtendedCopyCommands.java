@@ -14,7 +14,7 @@ import lunar.scsi.target.LogicalUnit;
 import lunar.scsi.target.ReaderRule;
 import lunar.scsi.target.ScsiTask;
 
-/** EXTENDED COPY and COPY OPERATION ABORT (SPC-5 sections 6.3 and 6.4). */
+/** Executes EXTENDED COPY and COPY OPERATION ABORT (SPC-5 sections 6.3 and 6.4). */
 public final class ExtendedCopyCommands {
     private static final int LIST_IDENTIFIER_AT = 2;
     private static final int IMMED_AT = 15;
@@ -32,14 +32,14 @@ public final class ExtendedCopyCommands {
         commands.add(CommandHandler.of(ExtendedCopy.class, Access.CONTROL, this::copy)
                 .withDataOut(copy -> Math.min(copy.parameterListLength(),
                         CopyLimits.MAX_COPY_LIST_BYTES))
-                .forReaders(ReaderRule.ALLOWED) // each segment asks whether its destination may be written
+                .forReaders(ReaderRule.ALLOWED) // each segment checks whether its destination may be written
                 .takingLong())
                 .add(CommandHandler.of(CopyOperationAbort.class, Access.FREE, this::abort)
                         .takingLong());
     }
 
     private void copy(ScsiTask task, ExtendedCopy command) {
-        if (command.parameterListLength() == 0) { // no error, and nothing to do
+        if (command.parameterListLength() == 0) { // an empty list is not an error
             task.good();
             return;
         }
@@ -50,7 +50,7 @@ public final class ExtendedCopyCommands {
             var list = CopyParameterList.decode(task.dataOut(), command.longIdentifier(),
                     CopyLimits.DESCRIPTORS);
             if (list.immediate() && list.listIdUsage() == CopyParameterList.NO_IDENTIFIER) {
-                throw InvalidParameterListException.field(IMMED_AT, 0); // it could be neither aborted nor counted
+                throw InvalidParameterListException.field(IMMED_AT, 0); // not abortable
             }
             var operation = new CopyOperation(
                     command.longIdentifier() ? ExtendedCopy.LID4 : ExtendedCopy.LID1,
@@ -67,7 +67,7 @@ public final class ExtendedCopyCommands {
         }
     }
 
-    /** Ends when the operation has ended, so that nothing is written afterwards. */
+    /** Aborts an operation; the task ends after the operation has, so that nothing is written afterwards. */
     private void abort(ScsiTask task, CopyOperationAbort command) {
         Optional<CopyOperation> operation = CopyOperations.of(task.nexus(), unit)
                 .find(command.listIdentifier());

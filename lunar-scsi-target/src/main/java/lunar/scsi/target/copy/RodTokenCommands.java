@@ -27,7 +27,7 @@ import lunar.scsi.target.ScsiTask;
 import lunar.scsi.target.UnitNames;
 import lunar.scsi.vpd.Identifier;
 
-/** POPULATE TOKEN and WRITE USING TOKEN (SBC-4 sections 5.12 and 5.59), which Windows calls offloaded data transfer. */
+/** Executes POPULATE TOKEN and WRITE USING TOKEN (SBC-4 sections 5.12 and 5.59), Windows offloaded data transfer. */
 public final class RodTokenCommands {
     private static final int INACTIVITY_AT = 4;
     private static final int ROD_TYPE_AT = 8;
@@ -67,7 +67,7 @@ public final class RodTokenCommands {
     }
 
     private void populate(ScsiTask task, PopulateToken command) {
-        if (command.parameterListLength() == 0) { // no error, and nothing to do
+        if (command.parameterListLength() == 0) { // an empty list is not an error
             task.good();
             return;
         }
@@ -94,7 +94,7 @@ public final class RodTokenCommands {
         }
     }
 
-    /** Nothing is copied: the token stands for the blocks where they are, until they are written. */
+    /** Creates a token without copying: it represents the blocks in place until they are written. */
     private void make(ScsiTask task, List<BlockRange> ranges, long inactivity,
             CopyOperation operation) throws CopyException {
         var source = new CopySource.Blocks(copies, ranges);
@@ -141,7 +141,7 @@ public final class RodTokenCommands {
     }
 
     private void write(ScsiTask task, WriteUsingToken command) {
-        if (command.parameterListLength() == 0) { // no error, and nothing to do
+        if (command.parameterListLength() == 0) { // an empty list is not an error
             task.good();
             return;
         }
@@ -169,7 +169,7 @@ public final class RodTokenCommands {
         }
     }
 
-    /** Blocks until done. */
+    /** Writes the data of a token. Blocks until done. */
     private void write(WriteUsingTokenList list, CopyOperation operation, Nexus nexus,
             CopyWrites.Writer writer) throws CopyException, InterruptedException {
         if (RodToken.type(list.token()) == RodToken.ZEROES) {
@@ -193,7 +193,7 @@ public final class RodTokenCommands {
         }
     }
 
-    /** Requires that source and destination do not overlap: the first piece would revoke the token. */
+    /** Requires that source and destination do not overlap: otherwise the first piece would revoke the token. */
     private void requireApart(CopySource.Blocks source, List<BlockRange> ranges)
             throws CopyException {
         for (BlockRange to : ranges) {
@@ -229,7 +229,7 @@ public final class RodTokenCommands {
                 long count = Math.min(range.blockCount(), available - at);
                 copy.copy(source, at * block, range.lba(), count, false, guard);
                 at += count;
-                if (count < range.blockCount()) { // more asked for than the token stands for
+                if (count < range.blockCount()) { // longer than the token
                     throw new CopyException(Sense
                             .of(SenseKey.COPY_ABORTED,
                                     AdditionalSense.COPY_TARGET_DEVICE_DATA_UNDERRUN)
@@ -241,7 +241,7 @@ public final class RodTokenCommands {
         }
     }
 
-    /** Checks, for each piece, that the command may still write: that may have changed since it began. */
+    /** Checks, for each piece, that the command may still write: access may have changed since it began. */
     private void requireAccess(Nexus nexus) throws CopyException {
         if (unit.reservations().conflict(nexus, nexus.registrant(), Access.WRITE)) {
             throw new CopyException(Status.RESERVATION_CONFLICT);

@@ -15,33 +15,33 @@ import lunar.scsi.copy.BlockRange;
 import lunar.scsi.copy.RodToken;
 
 /**
- * The ROD tokens of a server (SPC-5 section 5.18.6). A token stands for the data as they were when it was made: the
- * first write to one of its blocks revokes it (point in time copy, change vulnerable). An initiator that shows a token
- * may read its data, so a token cannot be guessed. Thread-safe.
+ * The ROD tokens of a server (SPC-5 section 5.18.6). A token represents data at the time of its creation: the first
+ * write to one of its blocks revokes it (point in time copy, change vulnerable). Any initiator that presents a token
+ * may read its data, so tokens cannot be guessed. Thread-safe.
  */
 public final class RodTokens {
-    /** Tokens at once, and how many of them one initiator may have. */
+    /** Maximum number of tokens, in total and per initiator. */
     static final int MAX_TOKENS = 4096;
     static final int MAX_TOKENS_OF_INITIATOR = 512;
     static final int DEFAULT_INACTIVITY_SECONDS = 60;
     static final int MAX_INACTIVITY_SECONDS = 600;
-    /** Longest life of a token, however busy it is. */
+    /** Maximum lifetime of a token, even while it is used. */
     static final int MAX_LIFETIME_SECONDS = 24 * 3600;
 
     private static final long SECOND = 1_000_000_000L;
-    /** How long it is known that a token once was. */
+    /** How long a token is remembered after its end. */
     private static final long REMEMBERED = 600 * SECOND;
 
     private static final Sense NO_ROOM = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.INSUFFICIENT_RESOURCES_TO_CREATE_ROD_TOKEN);
 
-    /** Makes the bytes of a token around a secret that cannot be guessed. */
+    /** Creates the bytes of a token from an unguessable secret. */
     @FunctionalInterface
     interface Form {
         RodToken token(long identifier, Bytes secret);
     }
 
-    /** The data that a token stands for. Guarded by the lock of its tokens. */
+    /** Data that a token represents. Guarded by the lock of its tokens. */
     static final class Rod {
         private final Bytes token;
         private final CopySource.Blocks source;
@@ -75,7 +75,7 @@ public final class RodTokens {
             return gone.equals(AdditionalSense.NONE);
         }
 
-        /** Whether a range of a store has blocks of it. */
+        /** Whether it overlaps a range of a store. */
         private boolean overlaps(BlockDevice store, long lba, long blockCount) {
             if (!source.store().equals(store)) {
                 return false;
@@ -93,12 +93,12 @@ public final class RodTokens {
     private final SecureRandom random = new SecureRandom();
     private final Map<Long, Rod> rods = new LinkedHashMap<>();
 
-    /** Read by every write: mostly there are no tokens. */
+    /** Read by every write: usually no tokens exist. */
     private volatile boolean any;
 
     RodTokens(LongSupplier nanoTime) { this.nanoTime = nanoTime; }
 
-    /** Makes a token. */
+    /** Creates a token. */
     synchronized Rod create(String initiator, CopySource.Blocks source, long inactivitySeconds,
             Form form) throws CopyException {
         long now = nanoTime.getAsLong();
@@ -120,7 +120,7 @@ public final class RodTokens {
         return rod;
     }
 
-    /** Drops tokens that are long gone, and where there is little room all that are gone. */
+    /** Drops tokens that ended long ago, and if space is short all ended ones. */
     private void forget(long now) {
         boolean full = rods.size() >= MAX_TOKENS / 2;
         for (Iterator<Rod> all = rods.values().iterator(); all.hasNext();) {
@@ -132,7 +132,7 @@ public final class RodTokens {
         any = !rods.isEmpty();
     }
 
-    /** Begins to use a token; the caller gives it back. */
+    /** Begins use of a token; the caller gives it back. */
     synchronized Rod use(Bytes token) throws CopyException {
         if (!RodToken.hasValidLength(token)) {
             throw refusal(AdditionalSense.INVALID_TOKEN_LENGTH);
@@ -144,7 +144,7 @@ public final class RodTokens {
         if (rod == null) {
             throw refusal(AdditionalSense.TOKEN_UNKNOWN);
         }
-        // In a time that does not tell how many bytes were guessed right.
+        // Constant-time, so that timing does not reveal the number of matching bytes.
         if (!MessageDigest.isEqual(rod.token.toArray(), token.toArray())) {
             throw refusal(AdditionalSense.TOKEN_CORRUPT);
         }
@@ -153,7 +153,9 @@ public final class RodTokens {
         return rod;
     }
 
-    /** Fails where the data have changed since; so whatever was read before this call is what the token stands for. */
+    /**
+     * Fails if the data has changed since the token was created; otherwise, all data read before this call is valid.
+     */
     synchronized void requireAlive(Rod rod) throws CopyException {
         if (!rod.isAlive(nanoTime.getAsLong())) {
             throw refusal(rod.gone);
@@ -165,10 +167,12 @@ public final class RodTokens {
         rod.used = nanoTime.getAsLong();
     }
 
-    /** DEL_TKN. */
-    synchronized void delete(Rod rod) { rod.gone = AdditionalSense.TOKEN_DELETED; }
+    /** Deletes a token (DEL_TKN). */
+    synchronized void delete(Rod rod) {
+        rod.gone = AdditionalSense.TOKEN_DELETED;
+    }
 
-    /** Revokes the tokens that stand for blocks about to be written. Called before each write. */
+    /** Revokes the tokens for blocks about to be written. Called before each write. */
     public void written(BlockDevice store, long lba, long blockCount) {
         if (any) {
             revoke(store, lba, blockCount);
@@ -184,7 +188,7 @@ public final class RodTokens {
         }
     }
 
-    /** Whether there is anything that a write could end. */
+    /** Whether any token exists that a write could revoke. */
     public boolean any() { return any; }
 
     private static CopyException refusal(AdditionalSense why) {

@@ -21,8 +21,8 @@ import lunar.scsi.target.UnitNames;
 import lunar.scsi.vpd.Designator;
 
 /**
- * Copies the segments of one EXTENDED COPY in their order, between units of one target: those that the nexus can use
- * itself. An error ends it with COPY ABORTED and the number of the segment (SPC-5 section 5.18.7.4).
+ * Copies the segments of one EXTENDED COPY in order, between units of one target that the nexus can access. An error
+ * ends the copy with COPY ABORTED and the number of the segment (SPC-5 section 5.18.7.4).
  */
 final class SegmentCopy {
     private final CopyUnit unit;
@@ -31,7 +31,7 @@ final class SegmentCopy {
     private final CopyOperation operation;
     private final Map<CopyUnit, CopyWrites.Writer> writers = new HashMap<>();
 
-    /** Makes a copy that what ends commands of its destinations can stop at once; {@link #run} must follow. */
+    /** Creates a copy that can be stopped from now on by events at its destinations; {@link #run} must follow. */
     SegmentCopy(CopyUnit unit, Nexus nexus, CopyParameterList list, CopyOperation operation) {
         this.unit = unit;
         this.nexus = nexus;
@@ -46,7 +46,7 @@ final class SegmentCopy {
         return writers.computeIfAbsent(to, it -> it.writes().begin(nexus, operation));
     }
 
-    /** Blocks until all is done. */
+    /** Runs the copy. Blocks until done. */
     void run() throws CopyException, InterruptedException {
         try {
             copyAll();
@@ -99,7 +99,7 @@ final class SegmentCopy {
                     () -> requireAccess(index, from, to));
         } catch (CopyException e) { // of the third party
             if (e.status() != Status.CHECK_CONDITION
-                    || e.sense().commandSpecific().isPresent()) { // it tells the segment
+                    || e.sense().commandSpecific().isPresent()) { // it identifies the segment
                 throw e;
             }
             throw new CopyException(Sense.of(SenseKey.COPY_ABORTED, e.sense().additional())
@@ -107,7 +107,7 @@ final class SegmentCopy {
         }
     }
 
-    /** The unit of a CSCD ID. */
+    /** Returns the unit of a CSCD ID. */
     private CopyUnit unit(int index, int id, int at) throws CopyException {
         Optional<CopyUnit> found = find(id);
         if (found.isEmpty()) {
@@ -143,7 +143,10 @@ final class SegmentCopy {
                         .anyMatch(it -> it.identifier().equals(name.identifier()));
     }
 
-    /** Whether the nexus may read one and write the other: before a segment, and for each of its pieces again. */
+    /**
+     * Requires that the nexus may read the source and write the destination; called before a segment and again for each
+     * of its pieces.
+     */
     private void requireAccess(int index, CopyUnit from, CopyUnit to) throws CopyException {
         requireAccess(index, from, Access.READ);
         requireAccess(index, to, Access.WRITE);
@@ -176,7 +179,7 @@ final class SegmentCopy {
                         .withCommandSpecific(index));
     }
 
-    /** A third party's error has no additional sense of ours, but the field that asked for too much. */
+    /** Requires a range within the device; the error identifies the field that is too large. */
     private void requireRange(int index, BlockDevice device, long lba, long count, int at)
             throws CopyException {
         if (lba < 0 || lba > device.blockCount() || count > device.blockCount() - lba) {

@@ -1,4 +1,4 @@
-/** Third-party copies between disks: EXTENDED COPY, ROD tokens, and what stops them (SPC-5 section 5.18). */
+/** Third-party copies between disks: EXTENDED COPY, ROD tokens, and their abort (SPC-5 section 5.18). */
 @NullMarked
 package lunar.scsi.target.copy;
 

@@ -42,12 +42,12 @@ import lunar.scsi.target.TargetPort;
 import lunar.scsi.target.reservation.ReservationRules.Change;
 import org.jspecify.annotations.Nullable;
 
-/** PERSISTENT RESERVE IN and OUT (SPC-5 sections 6.15 and 6.16), RESERVE and RELEASE (SPC-2). */
+/** Executes PERSISTENT RESERVE IN and OUT (SPC-5 sections 6.15 and 6.16), RESERVE and RELEASE (SPC-2). */
 public final class ReservationCommands {
-    /** Longest parameter list that is looked at: 256 TransportIDs fit. */
+    /** Maximum parameter list length; 256 TransportIDs fit. */
     private static final int MAX_LIST_BYTES = 1 << 16;
 
-    /** Of an initiator that may only read, at each target port: paths of a host, and some that it has left behind. */
+    /** Maximum registrations of a read-only initiator per target port: the paths of a host, and some stale ones. */
     private static final int READER_REGISTRATIONS = 16;
 
     private static final Sense NO_ROOM = Sense.of(SenseKey.ILLEGAL_REQUEST,
@@ -73,14 +73,17 @@ public final class ReservationCommands {
                         .withDataOut(out -> Math.min(MAX_LIST_BYTES, out.parameterListLength()))
                         .forReaders(ReservationCommands::readerRule)
                         .passing((_, state) -> state == State.STANDBY));
-        if (!reservations.store().isShared()) { // RESERVE lasts as long as a session, which other servers do not know
+        if (!reservations.store().isShared()) { // RESERVE is bound to a session, which other servers do not know
             commands.add(CommandHandler.of(Reserve.class, Access.FREE, this::reserve)
                     .forReaders(ReaderRule.DENIED))
-                    .on(Release.class, Access.FREE, this::release); // of what others hold it does nothing
+                    .on(Release.class, Access.FREE, this::release); // does not affect reservations of other nexuses
         }
     }
 
-    /** Readers may register: a reservation for registrants asks that of them too; it takes nothing from others. */
+    /**
+     * Returns the rule for read-only initiators: they may register, because registrants-only reservations require it;
+     * registering takes nothing from other initiators.
+     */
     private static ReaderRule readerRule(PersistentReserveOut command) {
         return command.serviceAction() == PersistentReserveOut.REGISTER
                 || command.serviceAction() == PersistentReserveOut.REGISTER_AND_IGNORE_EXISTING_KEY
@@ -151,7 +154,7 @@ public final class ReservationCommands {
         if (change == null) {
             return ended -> ended.end(Status.RESERVATION_CONFLICT);
         }
-        // The tasks of the preempted end before the command does (SPC-5 section 5.13.11.2.7).
+        // The tasks of preempted nexuses end before the command does (SPC-5 section 5.13.11.2.7).
         effects.apply(change.attentions(), change.aborted()).join();
         return ScsiTask::good;
     }
@@ -223,7 +226,7 @@ public final class ReservationCommands {
             throw InvalidParameterListException.field(20, 0); // PTPL_C is clear
         }
         boolean readOnly = nexus.luns().isReadOnly(unit);
-        if (readOnly && list.specifiesInitiators()) { // it speaks for itself alone
+        if (readOnly && list.specifiesInitiators()) { // it may register only itself
             throw InvalidParameterListException.field(20, 3);
         }
         Registrant self = nexus.registrant();
@@ -238,7 +241,7 @@ public final class ReservationCommands {
                 return null;
             }
             if (!registered && list.serviceActionKey() == 0) {
-                return Change.to(state); // nothing to undo, and no error
+                return Change.to(state); // unregistering an unregistered nexus is not an error
             }
             Set<Registrant> all = registrants(nexus, list);
             if (list.serviceActionKey() != 0) {
@@ -249,13 +252,13 @@ public final class ReservationCommands {
                     throw new InvalidParameterListException(NO_ROOM);
                 }
             }
-            // APTPL is of the unit, not of the registration, and what writers have set stays (SPC-5 section 5.13.5).
+            // APTPL belongs to the unit, not to the registration; the setting of writers stays (SPC-5 section 5.13.5).
             return ReservationRules.register(state, all, list.serviceActionKey(),
                     list.persistent() || (readOnly && state.persistent()));
         });
     }
 
-    /** Registrations of all ports of the initiator. */
+    /** Returns the number of registrations of all ports of the initiator. */
     private static long ownCount(ReservationState state, Nexus nexus) {
         String ports = nexus.initiatorName() + ",i,";
         return state.keys().keySet().stream()
@@ -263,12 +266,14 @@ public final class ReservationCommands {
                 .count();
     }
 
-    /** An initiator that may only read must not use up the room of those that write. */
+    /** Returns the number of registrations left for a read-only initiator, which must not exhaust those of writers. */
     private int roomOfReader() {
         return READER_REGISTRATIONS * unit.portCount();
     }
 
-    /** Returns the registrants of a REGISTER: the sender and those it names, at this or every port of its target. */
+    /**
+     * Returns the registrants of a REGISTER: the sender and the ports it names, at this or every port of its target.
+     */
     private Set<Registrant> registrants(Nexus nexus, ReserveOutParameters list)
             throws InvalidParameterListException {
         var names = new LinkedHashSet<String>();
@@ -286,7 +291,7 @@ public final class ReservationCommands {
         return all;
     }
 
-    /** The name of a port; a device's name alone stands for its only port that is logged in. */
+    /** Returns the name of a port; a device name without a port means its only logged-in port. */
     private String portName(TransportId id) throws InvalidParameterListException {
         if (id.isid().isPresent()) {
             return new InitiatorPort(id.name(), id.isid().getAsLong()).name();
@@ -330,7 +335,7 @@ public final class ReservationCommands {
         });
     }
 
-    // --- RESERVE and RELEASE; CRH: a registrant's succeed and change nothing (SPC-5 section 5.13.3) ---
+    // --- RESERVE and RELEASE; CRH: those of a registrant succeed and change nothing (SPC-5 section 5.13.3) ---
 
     private void reserve(ScsiTask task, Reserve command) {
         ReservationState state = reservations.state();
@@ -350,7 +355,7 @@ public final class ReservationCommands {
             return;
         }
         reservations.release(task.nexus());
-        task.good(); // also where nothing was reserved, or by another
+        task.good(); // also if nothing was reserved, or another nexus holds the reservation
     }
 
     private static void endCompatibly(ScsiTask task, ReservationState state) {

@@ -8,16 +8,19 @@ import lunar.scsi.target.LogicalUnit;
 import lunar.scsi.target.Nexus;
 import lunar.scsi.target.Registrant;
 
-/** What changes of reservations mean for the nexuses that this server has with a unit. Thread-safe. */
+/**
+ * Applies the effects of reservation changes to the nexuses that this server has with a unit: aborts and unit
+ * attentions. Thread-safe.
+ */
 public final class ReservationEffects {
     private final LogicalUnit unit;
 
-    /** Acts on the nexuses of a unit. */
+    /** Creates the effects for the nexuses of a unit. */
     public ReservationEffects(LogicalUnit unit) {
         this.unit = unit;
     }
 
-    /** Aborts tasks and establishes unit attention conditions; ends when the last of the tasks has ended. */
+    /** Aborts tasks and establishes unit attention conditions; completes when the last of the tasks has ended. */
     public CompletableFuture<Void> apply(Map<Registrant, AdditionalSense> attentions,
             Set<Registrant> preempted) {
         CompletableFuture<Void> aborted = abort(preempted);
@@ -37,7 +40,7 @@ public final class ReservationEffects {
     /**
      * Aborts the tasks of preempted registrants (SPC-5 section 5.13.11.2.7).
      *
-     * @return ends when the last of them has ended
+     * @return completes when the last of them has ended
      */
     private CompletableFuture<Void> abort(Set<Registrant> whose) {
         if (whose.isEmpty()) {

@@ -22,7 +22,7 @@ import lunar.scsi.target.reservation.ReservationState.Held;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reservations as they are kept on disk. Numbers are big-endian.
+ * Encodes and decodes reservations as stored on disk. Numbers are big-endian.
  *
  * <pre>
  * version (1) = 2, generation (8), registrations (4)
@@ -126,7 +126,7 @@ final class ReservationFormat {
         try (var in = new DataInputStream(new ByteArrayInputStream(bytes))) {
             int version = in.readUnsignedByte();
             if (version < WITHOUT_TARGETS || version > SHARED) {
-                throw new IOException("reservations of version " + version);
+                throw new IOException("saved reservations have unknown version " + version);
             }
             ReservationState state = state(in, version == WITHOUT_TARGETS ? targetName : null);
             if (version != SHARED) {
@@ -148,7 +148,7 @@ final class ReservationFormat {
         long generation = in.readLong();
         int count = in.readInt();
         if (count < 0 || count > Reservations.MAX_REGISTRATIONS) {
-            throw new IOException("reservations with " + count + " registrations");
+            throw new IOException("saved reservations with invalid registration count: " + count);
         }
         var keys = new LinkedHashMap<Registrant, Long>();
         var saved = new ArrayList<Registrant>();
@@ -161,7 +161,7 @@ final class ReservationFormat {
         Optional<ReservationType> type = ReservationType.of(in.readUnsignedByte());
         int holder = in.readInt();
         if (type.isPresent() && (holder < 0 || holder >= saved.size())) {
-            throw new IOException("reservations without their holder");
+            throw new IOException("saved reservations without registration of the holder");
         }
         return new ReservationState(generation, keys,
                 type.map(known -> new Held(saved.get(holder), known)), true);

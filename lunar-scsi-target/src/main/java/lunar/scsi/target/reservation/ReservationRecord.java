@@ -11,8 +11,8 @@ import lunar.scsi.target.Registrant;
 import lunar.scsi.target.reservation.ReservationRules.Change;
 
 /**
- * The reservations of a unit as servers that share it save them: the state, and what its last changes mean for nexuses,
- * so that each server tells those that it has. Immutable.
+ * Saved form of the reservations of a unit that several servers share: the state, and the effects of its last changes,
+ * which each server applies to its nexuses. Immutable.
  *
  * @param changes number of changes so far
  * @param last the last changes, oldest first

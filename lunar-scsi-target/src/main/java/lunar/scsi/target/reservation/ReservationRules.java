@@ -13,7 +13,7 @@ import lunar.scsi.reservation.ReservationType;
 import lunar.scsi.target.Registrant;
 import lunar.scsi.target.reservation.ReservationState.Held;
 
-/** Applies PERSISTENT RESERVE OUT to a state (SPC-5 section 5.13): pure functions. */
+/** Computes the effects of PERSISTENT RESERVE OUT on a state (SPC-5 section 5.13). Pure functions. */
 final class ReservationRules {
     /**
      * The outcome of a service action that succeeds.

@@ -36,7 +36,7 @@ public final class Reservations {
                 throws IllegalRequestException;
     }
 
-    /** Told what a change by another server means for nexuses. */
+    /** Applies the effects of a change by another server to the nexuses of this one. */
     @FunctionalInterface
     public interface Follower {
         /**
@@ -150,7 +150,7 @@ public final class Reservations {
                     return change;
                 }
             }
-            throw new BusyException("reservations are changed by other servers all the time");
+            throw new BusyException("other servers keep changing the reservations");
         } finally {
             changing.unlock();
         }

@@ -22,14 +22,14 @@ import lunar.scsi.target.UnitContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a reset of a disk waits for. */
+/** Tests which flushes a reset of a disk waits for. */
 class DiskResetTest {
     private static final int WCE = 4;
 
     @TempDir
     Path directory;
 
-    /** Memory that ends no request by itself. */
+    /** Memory that completes requests only on demand. */
     private static final class HeldRequests extends ForwardingDevice {
         final List<BlockRequest> held = new ArrayList<>();
 
@@ -57,7 +57,7 @@ class DiskResetTest {
         }
     }
 
-    /** An initiator that hears that a reset was rejected for its time sends another one. */
+    /** An initiator whose reset was rejected after a timeout sends another one. */
     @Test
     void shouldWaitForTheFlushOfAnEarlierReset() throws Exception {
         try (var device = new HeldRequests()) {

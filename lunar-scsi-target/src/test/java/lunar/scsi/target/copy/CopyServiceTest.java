@@ -16,7 +16,7 @@ class CopyServiceTest {
 
     @Test
     @Timeout(30)
-    void shouldLeaveHalfOfTheMemoryToOthers() throws Exception {
+    void shouldLimitOneInitiatorToHalfOfTheMemory() throws Exception {
         var copies = new CopyService();
         var borrowed = new ArrayList<MemorySegment>();
         var operation = new CopyOperation(ExtendedCopy.LID4, true);
@@ -38,7 +38,7 @@ class CopyServiceTest {
         }
         oneMore.cancel();
         waiting.join();
-        assertThatThrownBy(outcome::join).as("it waited for one of its own")
+        assertThatThrownBy(outcome::join).as("waited for memory of its own copies")
                 .hasCauseInstanceOf(CopyException.class);
 
         copies.giveBack(borrowed.getFirst(), GREEDY);

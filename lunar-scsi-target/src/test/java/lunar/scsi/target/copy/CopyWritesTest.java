@@ -23,10 +23,10 @@ import lunar.scsi.target.TargetPort;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Copies whose write hangs in the device when they are stopped. */
+/** Tests stopping copies whose write hangs in the device. */
 @Timeout(60)
 class CopyWritesTest {
-    /** Memory whose writes do not end until it is opened. */
+    /** Memory whose writes complete only after it is opened. */
     private static final class HungWrites extends ForwardingDevice {
         final CountDownLatch arrived = new CountDownLatch(1);
         final CountDownLatch opened = new CountDownLatch(1);
@@ -55,7 +55,7 @@ class CopyWritesTest {
     private static MemorySegment block() { return MemorySegment.ofArray(new byte[512]); }
 
     @Test
-    void shouldFenceAWriteThatHasNotEndedInTime() throws Exception {
+    void shouldFenceWriteThatDoesNotEndInTime() throws Exception {
         try (var device = new HungWrites()) {
             FencedDevice fenced = FencedDevice.over(device);
             var writes = new CopyWrites(fenced, 1);
@@ -75,7 +75,7 @@ class CopyWritesTest {
                 });
                 device.arrived.await();
                 writes.stop(nexus::equals).get(30, TimeUnit.SECONDS);
-                assertThat(writes.stop(nexus::equals)).as("it is fenced already").isDone();
+                assertThat(writes.stop(nexus::equals)).as("already fenced").isDone();
                 assertThatThrownBy(() -> fenced.execute(request().asRead(5, 1, block())))
                         .isInstanceOf(BusyException.class);
                 fenced.execute(request().asRead(6, 1, block()));
@@ -88,7 +88,7 @@ class CopyWritesTest {
         }
     }
 
-    /** Of a nexus whose commands are not looked at. */
+    /** For a nexus whose commands are irrelevant. */
     private static final class NoTasks implements Nexus.Aborter {
         @Override
         public CompletableFuture<Integer> abort(LogicalUnit unit,

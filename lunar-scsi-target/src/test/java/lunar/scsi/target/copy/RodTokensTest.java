@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The life of ROD tokens, in a time that the test sets. */
+/** Tests the lifetime of ROD tokens with a clock that the test sets. */
 class RodTokensTest {
     private static final long SECOND = 1_000_000_000L;
 
@@ -61,9 +61,9 @@ class RodTokensTest {
     }
 
     @Test
-    void shouldExpireWhenNotUsedForLong() throws Exception {
+    void shouldExpireAfterInactivityTimeout() throws Exception {
         Bytes token = create("a", 30);
-        for (int i = 0; i < 10; i++) { // each use begins the time anew
+        for (int i = 0; i < 10; i++) { // each use restarts the timeout
             now += 30 * SECOND;
             tokens.giveBack(tokens.use(token));
         }
@@ -76,7 +76,7 @@ class RodTokensTest {
     }
 
     @Test
-    void shouldEndAfterLongestLifetimeHoweverBusy() throws Exception {
+    void shouldExpireAfterMaximumLifetimeEvenIfUsed() throws Exception {
         Bytes token = create("a", 600);
         RodTokens.Rod inUse = tokens.use(token);
         now += (RodTokens.MAX_LIFETIME_SECONDS + 1) * SECOND;
@@ -85,12 +85,12 @@ class RodTokensTest {
     }
 
     @Test
-    void shouldBoundTokensOfOneInitiatorAndForgetThoseThatEnded() throws Exception {
+    void shouldLimitTokensPerInitiatorAndDropEndedOnes() throws Exception {
         Set<Bytes> made = new HashSet<>();
         for (int i = 0; i < RodTokens.MAX_TOKENS_OF_INITIATOR; i++) {
             made.add(create("greedy", 60));
         }
-        assertThat(made).as("each is another").hasSize(RodTokens.MAX_TOKENS_OF_INITIATOR);
+        assertThat(made).as("all different").hasSize(RodTokens.MAX_TOKENS_OF_INITIATOR);
         assertThatExceptionOfType(CopyException.class).isThrownBy(() -> create("greedy", 60))
                 .satisfies(e -> assertThat(e.sense().additional()).isEqualTo(
                         AdditionalSense.INSUFFICIENT_RESOURCES_TO_CREATE_ROD_TOKEN));
@@ -102,7 +102,7 @@ class RodTokensTest {
     }
 
     @Test
-    void shouldRevokeOnlyWhatIsWritten() throws Exception {
+    void shouldRevokeOnlyTokensOfWrittenBlocks() throws Exception {
         Bytes token = create("a", 60);
         tokens.written(device, 0, 8);
         tokens.written(device, 16, 100);

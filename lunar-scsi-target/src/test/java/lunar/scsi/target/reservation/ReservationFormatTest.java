@@ -19,7 +19,7 @@ import lunar.scsi.target.reservation.ReservationRules.Change;
 import lunar.scsi.target.reservation.ReservationState.Held;
 import org.junit.jupiter.api.Test;
 
-/** Reservations as they are saved, for one server and for several. */
+/** Tests the saved format of reservations, for one server and for several. */
 class ReservationFormatTest {
     private static final Registrant ONE = new Registrant("a,i,0x000000000001", "t", 1);
     private static final Registrant TWO = new Registrant("b,i,0x000000000002", "t", 2);
@@ -59,20 +59,20 @@ class ReservationFormatTest {
     }
 
     @Test
-    void shouldSaveWhatOneServerKeeps() throws Exception {
+    void shouldEncodeReservationsOfOneServer() throws Exception {
         assertThat(ReservationFormat.encode(state(true))).isEqualTo(bytes(OF_ONE_SERVER));
         assertThat(ReservationFormat.decode(bytes(OF_ONE_SERVER), "other"))
                 .isEqualTo(new ReservationRecord(state(true), 0, List.of()));
     }
 
     @Test
-    void shouldSaveWhatServersShare() throws Exception {
+    void shouldEncodeReservationsOfSeveralServers() throws Exception {
         assertThat(ReservationFormat.encode(shared())).isEqualTo(bytes(OF_SEVERAL));
         assertThat(ReservationFormat.decode(bytes(OF_SEVERAL), "other")).isEqualTo(shared());
     }
 
     @Test
-    void shouldRefuseWhatIsCutOffOrOfAnotherVersion() {
+    void shouldRejectTruncatedDataAndUnknownVersions() {
         byte[] whole = bytes(OF_SEVERAL);
         for (int length = 0; length < whole.length; length++) {
             byte[] cut = Arrays.copyOf(whole, length);
@@ -84,7 +84,7 @@ class ReservationFormatTest {
     }
 
     @Test
-    void shouldTellEachChangeOnceAndTakeThoseForgottenForPreemptions() {
+    void shouldReportEachChangeOnceAndTreatDroppedOnesAsPreemptions() {
         ReservationRecord before = shared();
         ReservationRecord after = before;
         for (int i = 0; i < ReservationRecord.MAX_KEPT; i++) {

@@ -16,7 +16,7 @@ import lunar.target.TargetSpec;
 
 /** Decides which initiator may log in to which target by which portal (RFC 7143 section 11.13.5). Thread-safe. */
 final class Admissions {
-    /** Stands for the TSIH of a new session, which is claimed when its login is complete. */
+    /** TSIH of a login for a new session, which gets its TSIH when the login is complete. */
     private static final int NEW_SESSION = 0;
 
     private final ServerState server;
@@ -38,13 +38,13 @@ final class Admissions {
         if (server.isClosing()) {
             return refuse(LoginStatus.SERVICE_UNAVAILABLE, "the server is shutting down");
         }
-        if (!server.portals().all().contains(portal)) { // not in use yet, or not any more
+        if (!server.portals().all().contains(portal)) { // not in use yet, or no longer
             return refuse(LoginStatus.SERVICE_UNAVAILABLE, "the portal is not in use");
         }
         if (applicant.sessionType() == SessionType.DISCOVERY) {
             if (applicant.tsih() != 0) { // a discovery session has one connection (section 4.3)
                 return refuse(LoginStatus.SESSION_DOES_NOT_EXIST,
-                        "no connection joins a discovery session");
+                        "a discovery session has only one connection");
             }
             return new Admission.Accept(offer, discoveryChap, Optional.empty(), portal.group(),
                     NEW_SESSION, Optional.empty());
@@ -52,7 +52,7 @@ final class Admissions {
         String name = applicant.targetName().orElse("");
         TargetNode target = server.target(name);
         if (target == null) {
-            return refuse(LoginStatus.NOT_FOUND, "no target " + PeerText.printable(name));
+            return refuse(LoginStatus.NOT_FOUND, "no such target: " + PeerText.printable(name));
         }
         if (!target.isIn(portal.group())) {
             return refuse(LoginStatus.NOT_FOUND,
@@ -62,7 +62,7 @@ final class Admissions {
         Optional<InitiatorSpec> access = spec.access(applicant.initiatorName());
         if (access.isEmpty()) {
             return refuse(LoginStatus.AUTHORIZATION_FAILURE,
-                    PeerText.printable(applicant.initiatorName()) + " may not use " + name);
+                    PeerText.printable(applicant.initiatorName()) + " has no access to " + name);
         }
         if (applicant.tsih() != 0) {
             return join(applicant, target, portal, access.get().chap().or(spec::chap));
@@ -104,7 +104,7 @@ final class Admissions {
         return switch (why) {
             case Absence.Moved moved -> new Admission.Redirect(moved.to(), moved.permanent());
             case Absence.Maintenance _ ->
-                refuse(LoginStatus.SERVICE_UNAVAILABLE, "target " + name + " is not working now");
+                refuse(LoginStatus.SERVICE_UNAVAILABLE, "target " + name + " is in maintenance");
             case Absence.Removed _ ->
                 refuse(LoginStatus.TARGET_REMOVED, "target " + name + " has been removed");
         };

@@ -3,8 +3,8 @@ package lunar.target.internal.session;
 import lunar.iscsi.spi.Transport;
 
 /**
- * Stops reading from a peer that does not take its answers, until it does. Stops after the PDU that exceeds a limit,
- * not after a read, which can bring a thousand requests. Confined to the event loop's thread.
+ * Suspends reading from a peer that does not receive its responses until it does. Stops after the PDU that exceeds a
+ * limit rather than after the read, which may contain a thousand requests. Confined to the event loop's thread.
  */
 final class BackPressure {
     private static final long RESUME_CHECK_MS = 5;
@@ -20,7 +20,7 @@ final class BackPressure {
     /**
      * @param maxQueuedBytes limit of all bytes that wait to be sent
      * @param maxBufferedBytes limit of the part that was copied into memory which all connections share
-     * @param alive run when the peer takes what is sent, however slowly
+     * @param alive run when the peer receives data, however slowly
      */
     BackPressure(Transport transport, long maxQueuedBytes, long maxBufferedBytes, Runnable alive) {
         this.transport = transport;
@@ -29,12 +29,12 @@ final class BackPressure {
         this.alive = alive;
     }
 
-    /** Stops reading where a limit is exceeded. Called after each PDU, and each batch of them. */
+    /** Checks the limits and stops reading if one is exceeded. Called after each PDU and each batch of PDUs. */
     void look() {
         if (waiting || stopped || !isOver(1)) {
             return;
         }
-        transport.flush(); // mostly the bytes just were not sent yet
+        transport.flush(); // usually the bytes just were not flushed yet
         if (isOver(1)) {
             waiting = true;
             transport.reading(false);

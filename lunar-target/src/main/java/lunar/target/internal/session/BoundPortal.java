@@ -15,7 +15,7 @@ import lunar.iscsi.text.TargetAddress;
 import lunar.target.PortalSpec;
 import org.jspecify.annotations.Nullable;
 
-/** A portal that listens. Thread-safe. */
+/** A listening portal. Thread-safe. */
 public final class BoundPortal {
     private volatile PortalSpec spec;
     private volatile TransportProvider.@Nullable Listener listener;
@@ -54,8 +54,8 @@ public final class BoundPortal {
     /**
      * Returns the address to advertise to an initiator.
      *
-     * @param reached local address that it has reached: it stands for a portal on every address of the machine
-     * @return empty where the initiator cannot reach a loopback address, because it is not on this machine
+     * @param reached local address of its connection, reported for a portal that listens on the wildcard address
+     * @return empty if the initiator cannot reach a loopback address, because it is not on this machine
      */
     Optional<TargetAddress> address(InetSocketAddress reached) {
         if (spec.advertised().isPresent()) {

@@ -22,8 +22,8 @@ import lunar.iscsi.spi.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection of an initiator. {@link ConnectionMachine} has its state; PDUs go to its current phase: first the
- * login, then, if that succeeds, full feature. Confined to the thread of its transport's event loop.
+ * A connection of an initiator. Its state is in {@link ConnectionMachine}; its current phase, login or full feature,
+ * handles PDUs. Confined to the thread of its transport's event loop.
  */
 public final class Connection implements PduReceiver {
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -39,12 +39,12 @@ public final class Connection implements PduReceiver {
     private ConnectionState state = ConnectionState.FREE;
     private ConnectionPhase phase;
     private @Nullable String reason;
-    /** Whether the connection ends by a reset, with no last answer to deliver. */
+    /** Whether the connection ends by a reset, without delivering a last response. */
     private boolean aborted;
     private boolean transportOver;
     private long logoutWithinMs;
 
-    /** @param login makes the first phase of the connection */
+    /** @param login creates the first phase of the connection */
     Connection(BoundPortal portal, Transport transport, ConnectionRegistry registry,
             WarningLimiter warnings, long loginTimeoutMs,
             Function<Connection, ConnectionPhase> login) {
@@ -66,7 +66,7 @@ public final class Connection implements PduReceiver {
 
     ConnectionState state() { return state; }
 
-    /** Returns the bytes of answers that the peer has not taken. Any thread. */
+    /** Returns the size of responses that the peer has not received. Any thread. */
     long answerBytes() {
         return transport.bufferedBytes();
     }
@@ -100,20 +100,20 @@ public final class Connection implements PduReceiver {
     void leavePortal(long withinMs) {
         later(() -> {
             if (state == ConnectionState.XPT_UP || state == ConnectionState.IN_LOGIN) {
-                phase.refuse(LoginStatus.SERVICE_UNAVAILABLE, "its portal is no more");
-                end("its portal is no more", new ConnectionEvent.SessionClosed());
+                phase.refuse(LoginStatus.SERVICE_UNAVAILABLE, "its portal has been removed");
+                end("its portal has been removed", new ConnectionEvent.SessionClosed());
             } else {
                 askForLogout(withinMs);
             }
         });
     }
 
-    /** Makes room for newer connections: ends it unless it has begun a normal session meanwhile. Any thread. */
+    /** Ends the connection in favor of newer ones, unless it has begun a normal session meanwhile. Any thread. */
     void crowdOut() {
         later(() -> {
             if (state == ConnectionState.XPT_UP || state == ConnectionState.IN_LOGIN
                     || (state == ConnectionState.LOGGED_IN && phase.isDiscovery())) {
-                happened(new ConnectionEvent.SessionClosed()); // no line in the log for each of a flood
+                happened(new ConnectionEvent.SessionClosed()); // not logged, because there may be a flood of them
             }
         });
     }
@@ -122,7 +122,7 @@ public final class Connection implements PduReceiver {
         aborted |= switch (event) {
             case ConnectionEvent.Reinstated _,ConnectionEvent.Dropped _,ConnectionEvent.TransportLost _,ConnectionEvent.TimedOut _ ->
                 true;
-            default -> false; // a Logout Response, a refusal or an Asynchronous Message is on its way
+            default -> false; // a Logout Response, a refusal or an Asynchronous Message is being sent
         };
         Step<ConnectionState, ConnectionAction> step;
         try {
@@ -165,7 +165,7 @@ public final class Connection implements PduReceiver {
             case CLEANUP -> phase.retainMs();
         };
         if (delayMs == 0) {
-            happened(new ConnectionEvent.TimedOut(timer)); // nothing is kept to wait for
+            happened(new ConnectionEvent.TimedOut(timer)); // no tasks are kept
             return;
         }
         timers.put(timer, transport.loop().schedule(
@@ -177,7 +177,7 @@ public final class Connection implements PduReceiver {
             return; // cancelled on the way from one loop to another
         }
         if (timer == ConnectionTimer.LOGIN) {
-            phase.refuse(LoginStatus.SERVICE_UNAVAILABLE, "the login takes too long");
+            phase.refuse(LoginStatus.SERVICE_UNAVAILABLE, "login timeout");
         }
         end("no " + timer.name().toLowerCase(Locale.ROOT) + " within " + delayMs + " ms",
                 new ConnectionEvent.TimedOut(timer));

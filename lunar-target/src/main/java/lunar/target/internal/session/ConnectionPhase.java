@@ -4,9 +4,8 @@ import lunar.iscsi.LoginStatus;
 import lunar.iscsi.framing.PduReceiver;
 
 /**
- * The phase of a connection, login or full feature, as the connection sees it: takes its PDUs, and performs what the
- * connection's state machine demands. A phase without a session has nothing to perform. Confined to the event loop's
- * thread.
+ * Phase of a connection, login or full feature: handles its PDUs and performs the actions of the connection's state
+ * machine. A phase without a session has nothing to perform. Confined to the event loop's thread.
  */
 interface ConnectionPhase extends PduReceiver {
     /** Refuses a login that is not complete, for a reason of the target. The caller ends the connection. */

@@ -16,7 +16,7 @@ public final class ConnectionRegistry {
         loggedIn = new LoggedInConnections(limits);
     }
 
-    /** Adds a new connection; closes older ones where too many do not log in. */
+    /** Adds a new connection; closes older ones if too many have not logged in. */
     void add(Connection connection) {
         all.add(connection);
         pending.add(connection).forEach(Connection::crowdOut);

@@ -15,8 +15,8 @@ import lunar.target.InitiatorSpec;
 import lunar.target.TargetSpec;
 
 /**
- * Answers SendTargets (RFC 7143 appendix C): reports to an initiator the targets that it may use, with every portal
- * where they can be reached. Thread-safe.
+ * Answers SendTargets (RFC 7143 appendix C): reports to an initiator the targets that it has access to, with all of
+ * their portals. Thread-safe.
  */
 public final class Discovery {
     private final ServerState server;
@@ -24,27 +24,27 @@ public final class Discovery {
     Discovery(ServerState server) { this.server = server; }
 
     /**
-     * @param who the session that asks
-     * @param asked the portal where it asks, which is reported first
+     * @param login login of the requesting session
+     * @param asked portal of the requesting connection, reported first
      * @param reached local address of that connection
      */
-    List<DiscoveredTarget> answer(SendTargets question, LoginResult who, BoundPortal asked,
+    List<DiscoveredTarget> answer(SendTargets question, LoginResult login, BoundPortal asked,
             InetSocketAddress reached) {
         return switch (question) {
             case SendTargets.All _ -> server.targets().stream()
-                    .flatMap(target -> shown(target, who, asked, reached).stream()).toList();
-            // A normal session may ask for its own target only.
-            case SendTargets.Named(String name) when who.targetName().isEmpty()
-                    || who.targetName().get().equals(InitiatorSpec.normal(name)) ->
-                named(name, who, asked, reached);
+                    .flatMap(target -> shown(target, login, asked, reached).stream()).toList();
+            // A normal session may query its own target only.
+            case SendTargets.Named(String name) when login.targetName().isEmpty()
+                    || login.targetName().get().equals(InitiatorSpec.normal(name)) ->
+                named(name, login, asked, reached);
             case SendTargets.Named _ -> List.of();
-            case SendTargets.Current _ -> who.targetName()
-                    .map(name -> named(name, who, asked, reached)).orElse(List.of());
+            case SendTargets.Current _ -> login.targetName()
+                    .map(name -> named(name, login, asked, reached)).orElse(List.of());
         };
     }
 
     /**
-     * Returns the answer to an initiator that may use every target, without the portals of other servers; includes
+     * Returns the response for an initiator with access to every target, without the portals of other servers; includes
      * targets that it cannot reach.
      */
     public List<DiscoveredTarget> all(InetSocketAddress reached) {
@@ -74,18 +74,19 @@ public final class Discovery {
         return Stream.concat(here(target, reached), elsewhere);
     }
 
-    private List<DiscoveredTarget> named(String name, LoginResult who, BoundPortal asked,
+    private List<DiscoveredTarget> named(String name, LoginResult login, BoundPortal asked,
             InetSocketAddress reached) {
         TargetNode target = server.target(name);
         return target == null
                 ? List.of()
-                : shown(target, who, asked, reached).stream().toList();
+                : shown(target, login, asked, reached).stream().toList();
     }
 
-    private Optional<DiscoveredTarget> shown(TargetNode target, LoginResult who, BoundPortal asked,
+    private Optional<DiscoveredTarget> shown(TargetNode target, LoginResult login,
+            BoundPortal asked,
             InetSocketAddress reached) {
         TargetSpec spec = target.spec();
-        if (spec.access(who.initiatorName()).isEmpty()
+        if (spec.access(login.initiatorName()).isEmpty()
                 || spec.absence().orElse(null) instanceof Absence.Removed) {
             return Optional.empty();
         }
@@ -94,7 +95,7 @@ public final class Discovery {
             asked.address(reached).ifPresent(addresses::add);
         }
         addresses(target, reached).forEach(addresses::add);
-        // Without an address the initiator would take the portal where it asks (appendix C).
+        // Without an address the initiator would assume the portal of this connection (appendix C).
         return addresses.isEmpty()
                 ? Optional.empty()
                 : Optional.of(new DiscoveredTarget(spec.name(), List.copyOf(addresses)));

@@ -20,12 +20,12 @@ import lunar.target.internal.task.ConnectionTasks;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The full feature phase of a connection (RFC 7143 section 4.3): passes SCSI commands and their data on to {@link
- * ConnectionTasks}, all other requests to {@link NonScsiRequests}, and watches the peer. Confined to the event loop's
- * thread.
+ * The full feature phase of a connection (RFC 7143 section 4.3): passes SCSI commands and their data on to
+ * {@link ConnectionTasks}, all other requests to {@link NonScsiRequests}, and keeps the connection alive. Confined to
+ * the event loop's thread.
  */
 final class FullFeature implements ConnectionPhase {
-    /** An extended CDB of the longest kind and a bidirectional length (RFC 7143 section 11.2.2). */
+    /** Longest AHS: an extended CDB of maximum length and a bidirectional length (RFC 7143 section 11.2.2). */
     static final int MAX_AHS_BYTES = 260;
 
     /** Offset of ExpStatSN in every PDU of an initiator. */
@@ -118,11 +118,11 @@ final class FullFeature implements ConnectionPhase {
         tasks.responses().reject(bhs, RejectReason.DATA_DIGEST_ERROR);
         if (session.recoveryLevel() == 0) {
             // At ErrorRecoveryLevel 0 every digest error ends the session (RFC 7143 section 7.8, 7.11).
-            throw new ProtocolException("data digest is wrong (RFC 7143 section 7.8)");
+            throw new ProtocolException("data digest error (RFC 7143 section 7.8)");
         }
         if (bhs.opcode() == DataOut.OPCODE) {
             tasks.dataOutLost(bhs);
-        } // any other PDU is dropped, and its initiator sends it again
+        } // any other PDU is dropped, and the initiator retransmits it
     }
 
     @Override
@@ -143,7 +143,7 @@ final class FullFeature implements ConnectionPhase {
     private void ping() { tasks.ping(); }
 
     private void endSilent() {
-        connection.end("no answer to a ping for " + server.limits().idleMs() + " ms",
+        connection.end("no response to a ping for " + server.limits().idleMs() + " ms",
                 new ConnectionEvent.TransportLost());
     }
 

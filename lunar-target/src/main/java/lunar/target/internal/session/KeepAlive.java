@@ -15,7 +15,7 @@ final class KeepAlive {
     private EventLoop.Timer timer = () -> {};
     private boolean stopped;
 
-    /** Whether a ping is outstanding, with nothing heard since. */
+    /** Whether a ping is outstanding, with nothing received since. */
     private boolean pinged;
 
     KeepAlive(EventLoop loop, long idleMs, Runnable ping, Runnable end) {
@@ -27,13 +27,13 @@ final class KeepAlive {
         schedule();
     }
 
-    /** Notes that the peer has sent or taken something. */
+    /** Records that the peer has sent or received data. */
     void heard() {
         heardMs = loop.nowMs();
         pinged = false;
     }
 
-    /** Returns when the peer was last heard. */
+    /** Returns when the peer was last active. */
     long heardMs() { return heardMs; }
 
     void stop() {

@@ -7,9 +7,8 @@ import java.util.Set;
 import lunar.target.ServerLimits;
 
 /**
- * Counts the connections of normal sessions, in total and by origin, so that no address takes all of them however many
- * valid logins it has. Logins that complete on several loops at the same moment may exceed a limit by one each.
- * Thread-safe.
+ * Counts the connections of normal sessions, in total and by origin, so that no address can use all of them, even with
+ * valid logins. Logins that complete on several loops at the same moment may exceed a limit by one each. Thread-safe.
  */
 final class LoggedInConnections {
     private final int most;

@@ -40,14 +40,14 @@ public final class LoginPhase implements ConnectionPhase {
     private int itt;
     private int expCmdSn;
     private @Nullable String tolerated;
-    private String who = "login";
+    private String label = "login";
 
     private LoginPhase(Connection connection, ServerState server, Transport transport) {
         this.connection = connection;
         this.server = server;
         this.transport = transport;
         login = server.newLogin(connection.portal(),
-                applicant -> who = "login of " + PeerText.printable(applicant.initiatorName()));
+                applicant -> label = "login of " + PeerText.printable(applicant.initiatorName()));
         out.wrap(header);
     }
 
@@ -72,10 +72,10 @@ public final class LoginPhase implements ConnectionPhase {
         }
         if (bhs.opcode() != LoginRequest.OPCODE) {
             String what = String.format(
-                    "opcode %02Xh where only a Login Request may come (RFC 7143 section 6.3)",
+                    "opcode %02Xh where only a Login Request is allowed (RFC 7143 section 6.3)",
                     bhs.opcode());
             if (!begun) {
-                // Before the first Login Request nothing is answered (section 6.3); the connection just ends.
+                // Nothing is answered before the first Login Request (section 6.3); end the connection.
                 throw new ProtocolException(what);
             }
             failed(login.fail(LoginStatus.INVALID_DURING_LOGIN, what));
@@ -97,7 +97,7 @@ public final class LoginPhase implements ConnectionPhase {
         }
     }
 
-    /** Takes the fields that the answer needs from a Login Request, be it valid or not. */
+    /** Saves the fields of a Login Request, valid or not, that the response needs. */
     private void begin(Bhs bhs) {
         if (!begun) {
             begun = true;
@@ -108,7 +108,7 @@ public final class LoginPhase implements ConnectionPhase {
         }
         itt = bhs.itt();
         expCmdSn = bhs.int32(InitiatorPdu.CMD_SN);
-        if (!bhs.immediate()) { // then it uses its CmdSN up
+        if (!bhs.immediate()) { // then it consumes its CmdSN
             expCmdSn++;
             tolerated = "a Login Request without the I bit (RFC 7143 section 11.12)";
         }
@@ -140,19 +140,19 @@ public final class LoginPhase implements ConnectionPhase {
         String let = login.tolerated().orElse(tolerated);
         if (let != null) {
             server.warnings().warn(connection.origin(),
-                    who + ": accepted, though against the RFC: " + let);
+                    label + ": accepted despite a protocol violation: " + let);
         }
         TargetNode target = result.sessionType() == SessionType.NORMAL
                 ? server.target(result.targetName().orElseThrow())
                 : null;
         if (target == null && result.sessionType() == SessionType.NORMAL) {
-            reject(LoginStatus.NOT_FOUND, "the target has just been removed");
+            reject(LoginStatus.NOT_FOUND, "the target was removed during the login");
             return;
         }
-        // The text of the answer is valid during this call only, and another session may have to end first.
+        // The text of the response is valid during this call only, but another session may have to end first.
         LoginAnswer kept = answer
                 .withText(MemorySegment.ofArray(answer.text().toArray(ValueLayout.JAVA_BYTE)));
-        if (result.tsih() != 0) { // only a login that names a session joins one
+        if (result.tsih() != 0) { // only a login with a TSIH joins a session
             join(result, kept);
             return;
         }
@@ -197,7 +197,7 @@ public final class LoginPhase implements ConnectionPhase {
         }
     }
 
-    /** Refuses the login while commands of what it replaces may still be performed, which it must not hide. */
+    /** Rejects the login while commands of the replaced session or connection may still be executed. */
     private void notYet() {
         reject(LoginStatus.SERVICE_UNAVAILABLE, "commands of the old session have not ended yet");
     }
@@ -205,10 +205,10 @@ public final class LoginPhase implements ConnectionPhase {
     /**
      * Enters full feature phase as the leading connection of a session.
      *
-     * @param free whether the session that it replaces is over
+     * @param free whether the replaced session has ended
      */
     private void lead(Session session, boolean free, LoginResult result, LoginAnswer answer) {
-        if (!free) { // the session ends when the one before it does, as the next login waits for that
+        if (!free) { // the new session ends together with the old one; the next login waits for that
             if (connection.state() == ConnectionState.IN_LOGIN) {
                 notYet();
             }
@@ -290,7 +290,9 @@ public final class LoginPhase implements ConnectionPhase {
         enter(session, result, answer);
     }
 
-    /** Returns why a login may not join; empty where it may. Session and access may have changed since it began. */
+    /**
+     * Returns why a login may not join a session; empty if it may. Session and access may have changed since it began.
+     */
     private Optional<LoginStatus> refusal(@Nullable Session session, LoginResult result) {
         TargetNode target = server.target(result.targetName().orElseThrow());
         return session == null || target == null || !target.equals(session.target())
@@ -332,5 +334,5 @@ public final class LoginPhase implements ConnectionPhase {
     public void closed(@Nullable IOException cause) {}
 
     @Override
-    public String toString() { return who; }
+    public String toString() { return label; }
 }

@@ -11,12 +11,13 @@ import lunar.target.internal.task.Task;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the lost connections of a session at error recovery level 2. Their tasks go on unanswered until the initiator
- * logs the connection out for recovery, by a Logout or by a login in its place, and reassigns them to another; or until
- * its time is over (RFC 7143 sections 7.2.2 and 7.12.3). Confined to the thread of the session's event loop.
+ * Keeps the lost connections of a session at error recovery level 2. Their tasks continue without responses until the
+ * initiator logs the connection out for recovery, by a Logout or a reinstating login, and reassigns the tasks to
+ * another connection; or until a timeout (RFC 7143 sections 7.2.2 and 7.12.3). Confined to the thread of the session's
+ * event loop.
  */
 final class LostConnections {
-    /** Most lost connections of a session, each of which keeps its unacknowledged answers. */
+    /** Most lost connections of a session, each of which keeps its unacknowledged responses. */
     static final int MAX_COUNT = 16;
 
     private static final class Lost {
@@ -41,7 +42,7 @@ final class LostConnections {
         lost.add(new Lost(connection));
     }
 
-    /** Removes a connection when its time is over or its tasks are aborted. */
+    /** Removes a connection after its timeout or when its tasks are aborted. */
     void remove(FullFeature connection) {
         lost.removeIf(one -> {
             if (one.connection.equals(connection)) {
@@ -63,12 +64,12 @@ final class LostConnections {
                 .map(one -> one.connection).findFirst().orElse(null);
     }
 
-    /** Whether tasks of this connection have their allegiance to none. */
+    /** Whether the tasks of this connection have no allegiance. */
     boolean isLoggedOut(FullFeature connection) {
         return lost.stream().anyMatch(one -> one.loggedOut && one.connection.equals(connection));
     }
 
-    /** Returns the lost connection of a task that has its allegiance to none, or null. */
+    /** Returns the lost connection of a task without allegiance, or null. */
     @Nullable
     FullFeature loggedOut(Task task) {
         return lost.stream()
@@ -80,7 +81,7 @@ final class LostConnections {
     /**
      * Removes a connection for recovery: its tasks then have allegiance to no connection, for the negotiated time.
      *
-     * @param expStatSn the first status of it that the initiator has not received
+     * @param expStatSn first StatSN of it that the initiator has not received
      */
     void logOut(FullFeature connection, int expStatSn) {
         connection.tasks().responses().acknowledge(expStatSn);
@@ -96,7 +97,7 @@ final class LostConnections {
         }
     }
 
-    /** Returns the response to TASK REASSIGN (section 11.6.1); the task itself is moved after the answer. */
+    /** Returns the response to TASK REASSIGN (section 11.6.1); the task itself is moved after the response. */
     TaskManagementResponseCode judge(TaskManagementRequest request) {
         if (session.recoveryLevel() < 2) {
             return TaskManagementResponseCode.REASSIGNMENT_NOT_SUPPORTED;
@@ -110,7 +111,7 @@ final class LostConnections {
                 : TaskManagementResponseCode.FUNCTION_COMPLETE;
     }
 
-    /** Finds a task with an end that the initiator has not acknowledged, on any connection; or null. */
+    /** Finds an ended task whose status is not acknowledged, on any connection; or null. */
     @Nullable
     Task find(int itt) {
         Task going = session.tasks().find(itt);

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Handles a connection's requests other than SCSI commands: pings, text, logout, task management, SNACK. */
 final class NonScsiRequests {
-    /** The TTT of a text response that is not final; one negotiation at a time, so one tag will do. */
+    /** TTT of text responses that are not final; one tag suffices for one negotiation at a time. */
     private static final int TEXT_TAG = 1;
 
     private final FullFeature connection;
@@ -59,7 +59,7 @@ final class NonScsiRequests {
         snacks = new Snacks(responses, session.recoveryLevel() > 0);
     }
 
-    /** Performs a request, or holds it until those before it on other connections have come. */
+    /** Performs a request, or holds it until earlier requests on other connections have arrived. */
     void received(InitiatorPdu pdu, Bhs bhs, MemorySegment data) throws ProtocolException {
         if (pdu instanceof SnackRequest || isPong(bhs)) {
             perform(pdu, bhs, data);
@@ -77,12 +77,12 @@ final class NonScsiRequests {
             }
             case HOLD -> hold(pdu, bhs, data);
             case IGNORE -> {
-                // As the RFC requires (section 4.2.2.1).
+                // Required by section 4.2.2.1.
             }
         }
     }
 
-    /** Holds a request until its turn; without room for its data it is refused then. */
+    /** Holds a request until its turn; without memory for its data it is then rejected. */
     private void hold(InitiatorPdu pdu, Bhs bhs, MemorySegment data) {
         Bhs header = new Bhs()
                 .wrap(MemorySegment.ofArray(bhs.bytes().toArray(ValueLayout.JAVA_BYTE)));
@@ -98,7 +98,7 @@ final class NonScsiRequests {
         }
     }
 
-    /** Whether this answers a ping of the target; its CmdSN is not used up (section 11.18). */
+    /** Whether this answers a ping of the target; its CmdSN is not consumed (section 11.18). */
     private static boolean isPong(Bhs bhs) {
         return bhs.opcode() == NopOut.OPCODE && bhs.itt() == Bhs.NO_TAG;
     }
@@ -130,7 +130,7 @@ final class NonScsiRequests {
             case SnackRequest snack ->
                 snacks.answer(snack, connection.tasks().own(snack.itt()), bhs);
             case LoginRequest _ -> throw new ProtocolException(
-                    "a Login Request in full feature phase (RFC 7143 section 6.3)");
+                    "Login Request in full feature phase (RFC 7143 section 6.3)");
             case ScsiCommand _,DataOut _ -> throw new IllegalStateException(pdu.toString());
         }
     }
@@ -138,7 +138,7 @@ final class NonScsiRequests {
     private void nop(NopOut nop, MemorySegment data) {
         if (nop.isPing()) {
             long length = Math.min(data.byteSize(), responses.maxSendBytes());
-            // The transport's data are valid during this call only; the answer may have to wait for its turn.
+            // The transport's data is valid during this call only, but the response may have to wait for its turn.
             responses.nopIn(nop.lun(), nop.itt(), MemorySegment.ofArray(
                     data.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE)));
         }
@@ -176,7 +176,7 @@ final class NonScsiRequests {
             }
             case CLOSE_CONNECTION -> {
                 FullFeature named = named(request);
-                if (!connection.equals(named) && management.isBusy()) { // it can repeat this
+                if (!connection.equals(named) && management.isBusy()) { // the initiator can repeat this
                     busy(request, bhs);
                 } else if (named == null) {
                     notFound(request);
@@ -194,7 +194,7 @@ final class NonScsiRequests {
         return open == null ? session.lost().waiting(request.cid()) : open;
     }
 
-    /** Closes the connection, if it is still open; its tasks wait for a new allegiance (section 11.14.1). */
+    /** Closes a connection for recovery, if it is still open; its tasks wait for a new allegiance (section 11.14.1). */
     private void recover(LogoutRequest request, Bhs bhs) {
         FullFeature named = named(request);
         if (session.recoveryLevel() < 2) {
@@ -230,8 +230,8 @@ final class NonScsiRequests {
     }
 
     /**
-     * Answers a Logout of a connection that is over. Its commands may not be: the initiator sends them again after the
-     * response, which therefore waits for the last of them.
+     * Answers a Logout of a connection that has ended. Its commands may still be running, and the initiator reissues
+     * them after the response, which therefore waits for the last of them.
      */
     private void notFound(LogoutRequest request) {
         management.begun();
@@ -247,8 +247,8 @@ final class NonScsiRequests {
     }
 
     /**
-     * Closes connections. The response says that nothing of them goes on (RFC 7143 section 11.15): first their tasks
-     * end, and with the last connection also copies in the background.
+     * Closes connections. The response states that all their activity has ended (RFC 7143 section 11.15): their tasks
+     * end first and, with the last connection, also background copies.
      */
     private void close(LogoutRequest request, List<FullFeature> which, Predicate<Task> tasks) {
         if (which.contains(connection)) {
@@ -288,7 +288,7 @@ final class NonScsiRequests {
                 session.time2RetainSeconds());
     }
 
-    /** Reassigns a task; the response precedes all that the task sends on this connection (section 7.2.2). */
+    /** Reassigns a task; the response precedes all PDUs of the task on this connection (section 7.2.2). */
     private void reassign(TaskManagementRequest request) {
         TaskManagementResponseCode code = session.lost().judge(request);
         responses.managed(request.itt(), code.code(), 0);
@@ -333,7 +333,10 @@ final class NonScsiRequests {
                 })));
     }
 
-    /** Sends the answer of a function that may end tasks of several connections behind all theirs (section 4.2.3.3). */
+    /**
+     * Sends the response of a function that may end tasks of several connections after all their responses (section
+     * 4.2.3.3).
+     */
     private void fenced(TaskManagementFunction function, Runnable answer) {
         switch (function) {
             case ABORT_TASK_SET, CLEAR_TASK_SET, LOGICAL_UNIT_RESET, TARGET_WARM_RESET,

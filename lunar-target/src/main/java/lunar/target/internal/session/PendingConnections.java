@@ -9,8 +9,8 @@ import lunar.target.ServerLimits;
 
 /**
  * Tracks connections without a normal session: before login, or in discovery. Any peer can open them, so they have a
- * limit of their own, below that of the others, and each origin has a share of it. At the limit the oldest is closed: a
- * login takes milliseconds, but a socket that sends nothing can wait for ever. Thread-safe.
+ * separate, lower limit, and each origin has a share of it. At the limit the oldest is closed: a login takes
+ * milliseconds, but a silent socket would stay forever. Thread-safe.
  */
 final class PendingConnections {
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -26,7 +26,7 @@ final class PendingConnections {
         mostOfOrigin = limits.maxPendingOfOrigin();
     }
 
-    /** Adds a new connection; returns those that must be closed for it. */
+    /** Adds a new connection; returns the connections that must be closed for it. */
     synchronized List<Connection> add(Connection connection) {
         var leaving = new ArrayList<Connection>();
         LinkedHashSet<Connection> own = byOrigin.get(connection.origin());
@@ -38,8 +38,9 @@ final class PendingConnections {
         leaving.forEach(this::remove);
         if (!leaving.isEmpty() && !told) {
             told = true;
-            LOG.log(System.Logger.Level.WARNING, "{0} connections have not logged in; of {1}, and "
-                    + "wherever most of them come from, the oldest are closed", count + 1,
+            LOG.log(System.Logger.Level.WARNING, "{0} connections have not logged in; closing the "
+                    + "oldest connections of the origins with most of them, starting with {1}",
+                    count + 1,
                     leaving.getFirst().origin());
         }
         byOrigin.computeIfAbsent(connection.origin(), _ -> new LinkedHashSet<>()).add(connection);
@@ -47,7 +48,7 @@ final class PendingConnections {
         return leaving;
     }
 
-    /** Returns the oldest connection of the origin that has most. */
+    /** Returns the oldest connection of the origin that has the most. */
     private Connection oldestOfLargest() {
         var largest = new LinkedHashSet<Connection>();
         for (LinkedHashSet<Connection> each : byOrigin.values()) {

@@ -26,18 +26,18 @@ public final class Portals {
     private volatile List<PortalSpec> elsewhere = List.of();
     private volatile SortedSet<Integer> groups = Collections.emptySortedSet();
 
-    /** @param receiver makes the receiver of a connection that a portal has accepted */
+    /** @param receiver creates the receiver of a connection that a portal has accepted */
     Portals(Transports transports, BiFunction<BoundPortal, Transport, PduReceiver> receiver) {
         this.transports = transports;
         this.receiver = receiver;
     }
 
-    /** Returns the portals that initiators may log in by, in the order they were given. */
+    /** Returns the portals for logins, in configuration order. */
     public List<BoundPortal> all() {
         return bound;
     }
 
-    /** Returns the portals of other servers, of which initiators are told. */
+    /** Returns the portals of other servers, which are only reported to initiators. */
     List<PortalSpec> elsewhere() {
         return elsewhere;
     }
@@ -58,7 +58,7 @@ public final class Portals {
     /**
      * Listens on the new portals among these; the current ones stay in use until the change is made.
      *
-     * @throws IOException when one of them cannot be listened on; then nothing has changed
+     * @throws IOException if one of them cannot be listened on; then nothing has changed
      */
     public Change change(List<PortalSpec> wanted) throws IOException {
         var left = new ArrayList<>(bound);
@@ -67,7 +67,7 @@ public final class Portals {
         for (PortalSpec spec : here) {
             BoundPortal kept = first(left,
                     portal -> portal.spec().hasPlaceOf(spec));
-            if (kept == null) { // it may have been given port 0, and now the port that it got
+            if (kept == null) { // it may have had port 0 before, and now its actual port
                 kept = first(left, portal -> portal.local().equals(spec.address())
                         && portal.spec().transport().equals(spec.transport()));
             }
@@ -99,7 +99,9 @@ public final class Portals {
         }
     }
 
-    /** Listens on a portal; closes a leaving one first that has its port, as a portal on all addresses would. */
+    /**
+     * Listens on a portal; first closes a leaving portal with a conflicting port, such as one on the wildcard address.
+     */
     private void listen(BoundPortal portal, List<BoundPortal> leaving, List<BoundPortal> closed)
             throws IOException {
         try {
@@ -159,7 +161,8 @@ public final class Portals {
         /**
          * Makes the change, except that new portals do not take logins yet.
          *
-         * @return portals that must lose their connections: they are gone, in another group, or redirect initiators
+         * @return portals whose connections must end, because the portal was removed, moved to another group, or
+         *        redirects initiators
          */
         public List<BoundPortal> begin() {
             var without = new ArrayList<>(leaving);
@@ -177,7 +180,7 @@ public final class Portals {
             return without;
         }
 
-        /** Lets initiators log in by new portals; closes the portals that are not wanted any more. */
+        /** Accepts logins on new portals and closes removed portals. */
         public void finish() {
             bound = after;
             leaving.forEach(BoundPortal::close);

@@ -27,13 +27,15 @@ import lunar.target.SessionLimits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that the logins, connections and sessions of a server share: its targets and portals, limits, memory, and
- * the registries of connections and sessions. Thread-safe; targets and portals are changed by one thread at a time.
+ * State shared by the logins, connections and sessions of a server: its targets and portals, limits, memory, and the
+ * registries of connections and sessions. Thread-safe; targets and portals are changed by one thread at a time.
  */
 public final class ServerState implements SessionServer {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
-    /** Divisor of the JVM's direct memory for the part that commands may use; transports and devices need some too. */
+    /**
+     * Divisor of the JVM's direct memory for the part that commands may use; transports and devices need memory too.
+     */
     private static final int PART_OF_DIRECT = 2;
 
     /** Divisor of the JVM's direct memory for the part that may be unfreed buffers of commands. */
@@ -55,7 +57,7 @@ public final class ServerState implements SessionServer {
     /** Targets by name; replaced as a whole. */
     private volatile Map<String, TargetNode> targets = Map.of();
 
-    /** @param discoveryChap how initiators authenticate in discovery sessions; empty if they need not */
+    /** @param discoveryChap CHAP of discovery sessions; empty for no authentication */
     public ServerState(ServerLimits limits, SessionLimits sessionLimits,
             Transports transports, Offer offer, Optional<ChapPolicy> discoveryChap) {
         this.limits = limits;
@@ -103,7 +105,7 @@ public final class ServerState implements SessionServer {
 
     public Collection<TargetNode> targets() { return targets.values(); }
 
-    /** Replaces all targets; the map must not change any more. */
+    /** Replaces all targets; the map must not change any longer. */
     public void targets(Map<String, TargetNode> all) {
         targets = all;
     }
@@ -122,7 +124,7 @@ public final class ServerState implements SessionServer {
         admissions = new Admissions(this, offer, discoveryChap);
     }
 
-    /** Whether it refuses logins, as it is closing. */
+    /** Whether the server is closing and rejects logins. */
     boolean isClosing() { return closing; }
 
     /** Refuses all logins from now on. */
@@ -132,9 +134,9 @@ public final class ServerState implements SessionServer {
     public int maxTime2WaitSeconds() { return sessions.limits().maxTime2WaitSeconds(); }
 
     @Override
-    public List<DiscoveredTarget> discover(SendTargets question, LoginResult who,
+    public List<DiscoveredTarget> discover(SendTargets question, LoginResult login,
             BoundPortal asked, InetSocketAddress reached) {
-        return discovery.answer(question, who, asked, reached);
+        return discovery.answer(question, login, asked, reached);
     }
 
     @Override
@@ -155,7 +157,7 @@ public final class ServerState implements SessionServer {
         session.ended().complete(null);
     }
 
-    /** Returns the protocol of a login by a portal. */
+    /** Creates the login protocol for a connection of a portal. */
     public TargetLogin newLogin(BoundPortal portal, Consumer<LoginPolicy.Applicant> applied) {
         LoginPolicy policy = applicant -> {
             applied.accept(applicant);

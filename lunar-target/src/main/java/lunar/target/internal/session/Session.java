@@ -30,8 +30,8 @@ import lunar.target.internal.task.TaskSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session, which is one I_T nexus (RFC 7143 section 4.4.1). Confined to the thread of one event loop, as all its
- * connections are; other threads reach it through {@link #loop}.
+ * An iSCSI session, which is one I_T nexus (RFC 7143 section 4.4.1). Confined to the thread of one event loop, as all
+ * its connections are; other threads reach it through {@link #loop}.
  */
 public final class Session implements TaskSession {
     private static final long NOT_KEPT = Long.MAX_VALUE;
@@ -47,13 +47,13 @@ public final class Session implements TaskSession {
     private final SessionTasks tasks;
     private final Map<Integer, FullFeature> connections = new HashMap<>();
     private final LostConnections lost = new LostConnections(this);
-    /** The numbers of {@link #connections}, for other threads. */
+    /** CIDs of {@link #connections}, for other threads. */
     private volatile Set<Integer> cids = Set.of();
     private final int maxTime2WaitSeconds;
     private volatile long keptSinceMs = NOT_KEPT;
     private volatile boolean begun;
     private volatile boolean over;
-    /** Whether it is being ended, and is over when its tasks are. */
+    /** Whether it is ending: it ends with its tasks. */
     private volatile boolean ending;
     private boolean replaced;
 
@@ -115,8 +115,8 @@ public final class Session implements TaskSession {
     }
 
     /**
-     * Returns Time2Retain as it is reported to the initiator. The longer Time2Wait holds (section 13.15), so the target
-     * cannot shorten it; but for an initiator that comes back later than the server waits, nothing is kept.
+     * Returns Time2Retain as it is reported to the initiator. The larger Time2Wait applies (section 13.15), so the
+     * target cannot shorten it; but for an initiator that returns later than the server waits, nothing is kept.
      */
     int time2RetainSeconds() {
         return login.parameters().defaultTime2WaitSeconds() > maxTime2WaitSeconds
@@ -124,7 +124,7 @@ public final class Session implements TaskSession {
                 : login.parameters().defaultTime2RetainSeconds();
     }
 
-    /** Whether it has no connection, and waits for its initiator to open another. Any thread. */
+    /** Whether it has no connection and is kept until its initiator opens another one. Any thread. */
     public boolean isKept() {
         return keptSinceMs != NOT_KEPT;
     }
@@ -136,7 +136,7 @@ public final class Session implements TaskSession {
 
     LostConnections lost() { return lost; }
 
-    /** Whether another login has replaced this session before it began. */
+    /** Whether another login has replaced this session before this one began. */
     boolean replaced() {
         return replaced;
     }
@@ -144,8 +144,8 @@ public final class Session implements TaskSession {
     // --- its connections, on the event loop's thread ---
 
     /**
-     * Returns why the connection of a login may not join; empty where it may. The login must be of the same initiator
-     * port and target, by the same portal group, and authenticated as the same CHAP user (RFC 7143 sections 4.4.3 and
+     * Returns why the connection of a login may not join; empty if it may. The login must be of the same initiator port
+     * and target, by the same portal group, and authenticated as the same CHAP user (RFC 7143 sections 4.4.3 and
      * 6.3.1). Any thread.
      */
     public Optional<LoginStatus> refusal(LoginResult by) {
@@ -166,7 +166,7 @@ public final class Session implements TaskSession {
         return login.initiatorName().equals(initiatorName) && login.isid().equals(isid);
     }
 
-    /** Returns why a connection of this number may not join now; empty where it may. Any thread. */
+    /** Returns why a connection with this CID may not join now; empty if it may. Any thread. */
     public Optional<LoginStatus> refusal(int cid) {
         if (!begun || ending || over) {
             return Optional.of(LoginStatus.SESSION_DOES_NOT_EXIST);
@@ -180,7 +180,8 @@ public final class Session implements TaskSession {
     /**
      * Adds a connection, after {@link #vacate}; this logs out a lost connection with the same number.
      *
-     * @param expStatSn ExpStatSN of its first Login Request, which is that of the old connection (section 11.12.9)
+     * @param expStatSn ExpStatSN of its first Login Request, which continues the numbering of the old connection
+     *        (section 11.12.9)
      */
     void join(FullFeature connection, int expStatSn) {
         begun = true;
@@ -194,16 +195,16 @@ public final class Session implements TaskSession {
     }
 
     /**
-     * Ends when no aborted command is left of connections that had a number. On the event loop's thread; bounded, since
-     * a command that its device does not end is fenced and left behind.
+     * Completes when no aborted command is left of connections with a CID. Runs on the event loop's thread. Bounded,
+     * because a command that its device does not complete is fenced and detached.
      */
     CompletableFuture<Integer> awaitAborted(int cid) {
         return tasks.abort(task -> task.aborted() && task.connection().cid() == cid, _ -> {});
     }
 
     /**
-     * Ends the connection of a number that another one takes (connection reinstatement, RFC 7143 section 6.3.4), and
-     * waits for its commands, unless they are kept to be reassigned. On the event loop's thread.
+     * Ends the connection with a CID that another connection takes over (connection reinstatement, RFC 7143 section
+     * 6.3.4), and waits for its commands, unless they are kept to be reassigned. On the event loop's thread.
      */
     CompletableFuture<Integer> vacate(int cid) {
         FullFeature old = connections.get(cid);
@@ -214,7 +215,7 @@ public final class Session implements TaskSession {
         return awaitAborted(cid);
     }
 
-    /** Returns the open connection of a number, or null. */
+    /** Returns the open connection with a CID, or null. */
     @Nullable
     FullFeature connection(int cid) { return connections.get(cid); }
 
@@ -234,7 +235,7 @@ public final class Session implements TaskSession {
         tasks.fence().look();
     }
 
-    /** Removes a connection that is over, and aborts the tasks that have their allegiance to it. */
+    /** Removes a connection that has ended, and aborts the tasks that have their allegiance to it. */
     void leave(FullFeature connection) {
         lost.remove(connection);
         forget(connection);
@@ -261,8 +262,8 @@ public final class Session implements TaskSession {
     }
 
     /**
-     * Ends the use of the nexus: cancels work without a task, such as copies in the background. The future completes
-     * when no write of that work can be seen any more. Any thread.
+     * Ends the use of the nexus: cancels work without a task, such as background copies. Completes when no write of
+     * that work can have an effect any longer. Any thread.
      */
     CompletableFuture<Void> loseNexus() {
         return target == null
@@ -270,12 +271,12 @@ public final class Session implements TaskSession {
                 : target.device().lose(nexus());
     }
 
-    /** Ends when the session has no connection, no task and no copy in the background any more. */
+    /** Completes when the session has no connection, task and background copy left. */
     public CompletableFuture<Void> ended() {
         return ended;
     }
 
-    /** Lets no connection join any more, not even one that waits to, since the session is about to end. */
+    /** Rejects further connections, including one that is waiting to join, because the session is about to end. */
     void takeNoMore() {
         ending = true;
     }
@@ -285,7 +286,7 @@ public final class Session implements TaskSession {
         loop.execute(() -> {
             takeNoMore();
             if (!begun) {
-                replaced = true; // it still waits for its predecessor, never begins, and ends then
+                replaced = true; // it never begins: ends when its predecessor has ended
             }
             connections().forEach(connection -> connection.terminate(why, event));
             lost.all().forEach(connection -> connection.terminate(why, event));
@@ -295,8 +296,8 @@ public final class Session implements TaskSession {
     /**
      * Aborts tasks of this session, from any thread.
      *
-     * @param marked is given the newly aborted tasks at once, on the event loop's thread
-     * @return how many were aborted, once the last of them has ended or was left behind
+     * @param marked receives the newly aborted tasks immediately, on the event loop's thread
+     * @return how many were aborted, once the last of them has ended or was detached
      */
     CompletableFuture<Integer> abort(Predicate<Task> which, Consumer<List<Task>> marked) {
         var done = new CompletableFuture<Integer>();
@@ -304,7 +305,7 @@ public final class Session implements TaskSession {
             var _ = tasks.abort(which, marked).thenAccept(done::complete);
         };
         if (loop.inLoop()) {
-            abort.run(); // at once: a task management request does not cover later commands of its batch
+            abort.run(); // immediately, because a task management request does not cover later commands of its batch
         } else {
             loop.execute(abort);
         }
@@ -322,14 +323,14 @@ public final class Session implements TaskSession {
         });
     }
 
-    /** Lets other nexuses and changes of the target end tasks of this session. */
+    /** Ends tasks of this session for other nexuses and for changes of the target. */
     private final class Aborter implements Nexus.Aborter {
         @Override
         public CompletableFuture<Integer> abort(LogicalUnit unit, IntConsumer marked) {
             return abortForOthers(unit, marked);
         }
 
-        /** Marks and aborts in one step, as the unit may be back before the event loop runs this. */
+        /** Marks and aborts in one step, because the unit may be mapped again before the event loop runs this. */
         @Override
         public CompletableFuture<Integer> withdraw(LogicalUnit unit) {
             var done = new CompletableFuture<Integer>();

@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Counts sessions by target, by initiator at a target, and by origin, so that a login that meets no limit need not look
- * at all sessions. Not thread-safe.
+ * Counts sessions by target, by initiator at a target, and by origin, so that a login below the limits need not scan
+ * all sessions. Not thread-safe.
  */
 final class SessionCounts {
     private record Initiator(TargetNode target, String name) {}

@@ -9,29 +9,29 @@ import lunar.iscsi.text.SessionEnd;
 import lunar.scsi.target.Buffers;
 import lunar.target.ServerLimits;
 
-/** The server as its sessions see it. Thread-safe. */
+/** View of the server for its sessions. Thread-safe. */
 interface SessionServer {
     ServerLimits limits();
 
     /** Returns the longest DefaultTime2Wait of an initiator for which tasks are kept. */
     int maxTime2WaitSeconds();
 
-    /** Returns the memory of all commands. */
+    /** Returns the memory pool of all commands. */
     Buffers buffers();
 
     /** Whether units announce resets to new sessions by a unit attention. */
     boolean announcesResets();
 
     /** Answers SendTargets; see {@link Discovery#answer}. */
-    List<DiscoveredTarget> discover(SendTargets question, LoginResult who, BoundPortal asked,
+    List<DiscoveredTarget> discover(SendTargets question, LoginResult login, BoundPortal asked,
             InetSocketAddress reached);
 
-    /** Returns what ends other sessions at the request of the initiator of one. */
+    /** Returns the handler of requests by an initiator to end its other sessions. */
     SessionEnd.Server ends(Session asking);
 
     /**
-     * Ends a session that has neither connections nor tasks, or that never began. It is over when its copies in the
-     * background are too, and until then no new session replaces it.
+     * Ends a session that has neither connections nor tasks, or that never began. It has ended when its background
+     * copies have; until then no new session replaces it.
      */
     void ended(Session session);
 }

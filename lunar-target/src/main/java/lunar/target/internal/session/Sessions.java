@@ -30,14 +30,14 @@ import org.jspecify.annotations.Nullable;
 public final class Sessions {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
-    /** Identifies the nexus of a session; each nexus has only one session (section 4.4.3.1). */
+    /** Identity of a nexus, which has at most one session (section 4.4.3.1). */
     private record Key(TargetNode target, OptionalInt group, String initiatorName, Isid isid) {}
 
     /** Changed together with {@link #counts}, guarded by this. */
     private final Map<Key, Session> sessions = new ConcurrentHashMap<>();
     /** Counts of {@link #sessions}; guarded by this. */
     private final SessionCounts counts = new SessionCounts();
-    /** Sessions that had to make room and have not ended yet; no new session replaces them before. */
+    /** Sessions ended to free a slot that have not ended yet; no new session replaces them before they have. */
     private final Map<Key, Session> leaving = new ConcurrentHashMap<>();
     private final Map<Integer, Session> byTsih = new ConcurrentHashMap<>();
     private final Tsihs tsihs = new Tsihs();
@@ -50,14 +50,14 @@ public final class Sessions {
         this.loggedIn = loggedIn;
     }
 
-    /** Replaces the limits; existing sessions beyond them go on. */
+    /** Replaces the limits; existing sessions beyond them continue. */
     void limit(SessionLimits to) {
         limits = to;
     }
 
     SessionLimits limits() { return limits; }
 
-    /** Claims a TSIH for a session that is about to begin, until {@link #releaseTsih}; empty where none is left. */
+    /** Claims a TSIH for a session that is about to begin, until {@link #releaseTsih}; empty if none is left. */
     OptionalInt claimTsih() {
         return tsihs.claim();
     }
@@ -76,10 +76,10 @@ public final class Sessions {
      * tasks, so that none of them writes after a command of the new session (session reinstatement, section
      * 6.3.5).
      *
-     * @param whenOver run where the new session may not begin, once the old one has ended after all
-     * @return whether the new session may begin, within the bound. It may not where commands of the old one go on that
-     *         can be neither ended nor fenced; the new session then ends when the old one does
-     * @throws LoginException where there is no room for it, or the initiator may not use the target any more
+     * @param whenOver run after the old session has ended, if the new one could not begin
+     * @return completes within the bound with whether the new session may begin. It may not if commands of the old one
+     *        continue that can be neither ended nor fenced; the new session then ends together with the old one
+     * @throws LoginException if a limit is reached, or the initiator has lost access to the target
      */
     CompletableFuture<Boolean> establish(Session session, TargetNode target, long boundMs,
             Runnable whenOver) throws LoginException {
@@ -97,23 +97,23 @@ public final class Sessions {
                 });
     }
 
-    /** Whether a new session would replace one that has connections, which end for it. */
+    /** Whether a new session would replace one with open connections. */
     boolean replacesConnections(Session session, TargetNode target) {
         Session old = sessions.get(key(session, target));
         return old != null && !old.isKept();
     }
 
-    /** Whether an origin has all the connections that it may have; each kept session reserves one. */
+    /** Whether an origin has reached its connection limit; each kept session reserves one connection. */
     synchronized boolean isShareTaken(Origin origin) {
         if (loggedIn.of(origin) + counts.from(origin) < loggedIn.mostOfOrigin()) {
-            return false; // however many of its sessions are kept
+            return false; // even if it has kept sessions
         }
         long kept = sessions.values().stream()
                 .filter(session -> session.isKept() && session.origin().equals(origin)).count();
         return loggedIn.of(origin) + kept >= loggedIn.mostOfOrigin();
     }
 
-    /** Returns how many sessions an origin may have: each connection beyond the first of a session counts as one. */
+    /** Returns the session limit of an origin; each connection beyond the first of a session counts as a session. */
     private int mostSessions(Origin origin) {
         int left = loggedIn.mostOfOrigin() - loggedIn.of(origin);
         if (left > counts.from(origin)) { // even if all of its connections were further ones
@@ -125,7 +125,7 @@ public final class Sessions {
         return (int) Math.min(limits.perAddress(), loggedIn.mostOfOrigin() - further);
     }
 
-    /** Returns what ends other sessions at the request of the initiator of one. */
+    /** Returns the handler of requests by an initiator to end its other sessions. */
     SessionEnd.Server ends(Session asking) {
         return new SessionEnd.Server() {
             @Override
@@ -139,8 +139,8 @@ public final class Sessions {
     }
 
     /**
-     * Ends another session of an initiator, which was lost in a portal group that the initiator cannot reach, so that
-     * session reinstatement cannot end it.
+     * Ends another session of an initiator that was lost in an unreachable portal group, where session reinstatement
+     * cannot end it.
      */
     private Optional<SessionEnd.Answer> end(Session asking, SessionEnd asked) {
         String initiator = asking.login().initiatorName();
@@ -172,8 +172,8 @@ public final class Sessions {
     }
 
     /**
-     * Whether a login at one target has proved what another target demands of the same initiator now: nothing, or the
-     * same secret. Where a secret is demanded, an initiator name alone is no proof.
+     * Whether a login at one target satisfies the authentication that another target requires of the same initiator:
+     * none, or the same secret. An initiator name without the secret is no proof of identity.
      */
     public static boolean mayEnd(LoginResult login, TargetSpec by, TargetSpec at) {
         Optional<ChapPolicy> asked = at.chap(login.initiatorName());
@@ -192,7 +192,7 @@ public final class Sessions {
         }
         if (!key.target().join(session)) {
             throw refusal(LoginStatus.AUTHORIZATION_FAILURE,
-                    "the target has been taken from the initiator during its login");
+                    "the initiator lost access to the target during its login");
         }
         Session old = sessions.put(key, session);
         if (old != null) {
@@ -204,7 +204,10 @@ public final class Sessions {
         return old == null ? leaving.get(key) : old;
     }
 
-    /** Makes room, for the narrowest limit first: a session that goes makes room in the wider ones too. */
+    /**
+     * Ends kept sessions to stay within the limits, narrowest limit first, because ending a session also helps the
+     * wider limits.
+     */
     private void makeRoom(Key key, Session wanted) throws LoginException {
         Origin origin = wanted.origin();
         makeRoom("from " + origin, counts.from(origin), mostSessions(origin),
@@ -229,17 +232,17 @@ public final class Sessions {
                 "too many sessions or connections: " + there.size() + " sessions " + where));
         Session session = kept.getValue();
         LOG.log(System.Logger.Level.INFO,
-                "session of {0} is not kept any longer: it has no connection, and there are {1} "
+                "ending the kept session of {0}, which has no connection: there are {1} "
                         + "sessions {2}",
                 session, there.size(), where);
         leaving.put(kept.getKey(), session);
         var _ = session.ended().thenRun(() -> leaving.remove(kept.getKey(), session));
         forget(kept.getKey(), session);
         byTsih.remove(session.login().tsih(), session);
-        session.terminate("its place is needed", new ConnectionEvent.SessionClosed());
+        session.terminate("ended in favor of a new session", new ConnectionEvent.SessionClosed());
     }
 
-    /** Returns the session to end: of the origin with most kept sessions, the one that lost its connections first. */
+    /** Returns the session to end: the longest kept session of the origin with most kept sessions. */
     private static Optional<Map.Entry<Key, Session>> leastWanted(
             List<Map.Entry<Key, Session>> among) {
         List<Map.Entry<Key, Session>> kept = among.stream().filter(one -> one.getValue().isKept())
@@ -255,7 +258,7 @@ public final class Sessions {
         return new LoginException(reason, status.statusClass(), status.detail());
     }
 
-    /** Forgets a session that has ended. */
+    /** Removes a session that has ended. */
     void remove(Session session, TargetNode target) {
         forget(key(session, target), session);
         byTsih.remove(session.login().tsih(), session);

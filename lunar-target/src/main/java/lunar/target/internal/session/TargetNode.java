@@ -27,11 +27,11 @@ import lunar.target.TargetSpec;
 
 /**
  * A running target node: its spec, the SCSI device behind it, and the sessions that use it. The spec may change while
- * commands run: a session sees either the old or the new LUNs, and the commands of a unit that goes away are aborted.
+ * commands run: a session sees either the old or the new LUNs, and the commands of a removed unit are aborted.
  * Thread-safe.
  */
 public final class TargetNode {
-    /** Time to log out for a connection when its portal or target is removed. */
+    /** Time for an initiator to log out when its portal or target is removed. */
     public static final long LEAVING_MS = 2_000;
 
     private final ScsiTarget device;
@@ -47,7 +47,7 @@ public final class TargetNode {
 
     /**
      * @param portals the portals of the server
-     * @throws IOException when the saved state of a unit cannot be read
+     * @throws IOException if the saved state of a unit cannot be read
      */
     public TargetNode(TargetSpec spec, Portals portals, UnitRegistry units) throws IOException {
         this.spec = spec;
@@ -71,12 +71,12 @@ public final class TargetNode {
         sessions.forEach(session -> session.drop(why));
     }
 
-    /** Returns the SCSI target port that stands for the portals of a group. */
+    /** Returns the SCSI target port of a portal group. */
     TargetPort port(int group) {
         return new TargetPort(device.name(), group, group);
     }
 
-    /** Whether it can be reached by the portals of a group. */
+    /** Whether it can be reached through a portal group. */
     boolean isIn(int group) {
         return groups(spec).contains(group);
     }
@@ -90,12 +90,12 @@ public final class TargetNode {
         return of.groups().isEmpty() ? portals.groups() : new TreeSet<>(of.groups());
     }
 
-    /** Returns its ports. The tag is also the relative identifier, which reservations need to stay the same. */
+    /** Returns its ports. The tag is also the relative identifier, which must be stable for reservations. */
     private List<TargetPort> ports(TargetSpec of) {
         return groups(of).stream().map(tag -> new TargetPort(of.name(), tag, tag)).toList();
     }
 
-    /** Presents the ports of the current portal groups. */
+    /** Updates the SCSI device with the ports of the current portal groups. */
     synchronized void presentPorts() {
         device.present(ports(spec));
         present(Map.of(), Map.of());
@@ -140,12 +140,12 @@ public final class TargetNode {
     // --- changes; the server makes one at a time ---
 
     /**
-     * Changes to a new spec of the same name. Unchanged parts go on undisturbed; the sessions of an initiator that may
-     * not use the target any more are ended, and all are asked to log out when the target becomes absent. Blocks while
-     * the saved state of new units is read.
+     * Changes to a new spec of the same name. Unchanged parts are not disturbed; the sessions of an initiator that has
+     * lost access are ended, and all are asked to log out when the target becomes absent. Blocks while the saved state
+     * of new units is read.
      *
-     * @return ends when the last command of each unit that is not served any more has ended
-     * @throws IOException when the saved state of a unit cannot be read; then nothing has changed
+     * @return completes when the last command of each removed unit has ended
+     * @throws IOException if the saved state of a unit cannot be read; then nothing has changed
      */
     public CompletableFuture<Void> update(TargetSpec wanted) throws IOException {
         return make(prepare(wanted));
@@ -175,7 +175,7 @@ public final class TargetNode {
         return release(before, luns, ends);
     }
 
-    /** Cancels a prepared change, and gives its new units back. */
+    /** Cancels a prepared change, and releases its new units. */
     void cancel(Change change) {
         for (LogicalUnit unit : change.taken()) {
             var _ = units.giveBack(unit); // not used yet
@@ -184,7 +184,7 @@ public final class TargetNode {
 
     /**
      * Sets the states of portal groups: for new units, and for all units where the state differs from before. The units
-     * must be served already, or an older target of this name would drop the states when it leaves the units.
+     * must be served already; otherwise an older target of this name would drop the states when it leaves the units.
      */
     private void present(Map<Integer, LogicalUnit> before,
             Map<Integer, State> old) {
@@ -199,7 +199,7 @@ public final class TargetNode {
         }
     }
 
-    /** Removes the target, and ends all its sessions; returns as {@link #update} does. */
+    /** Removes the target, and ends all its sessions; completes like {@link #update}. */
     public synchronized CompletableFuture<Void> remove() {
         gone = true;
         Map<Integer, LogicalUnit> before = luns;
@@ -209,7 +209,7 @@ public final class TargetNode {
         return release(before, luns, ends).thenRun(() -> device.serve(Map.of()));
     }
 
-    /** Prepares a change to a spec, with existing and new units; all of them or none. */
+    /** Prepares a change to a spec, with existing and new units; all or none of them. */
     Change prepare(TargetSpec wanted) throws IOException {
         var all = new HashMap<Integer, LogicalUnit>();
         var taken = new ArrayList<LogicalUnit>();
@@ -229,7 +229,7 @@ public final class TargetNode {
         }
     }
 
-    /** Gives back the units that are served no longer, once nothing works on them. */
+    /** Releases units that are no longer served, after their last activity. */
     private CompletableFuture<Void> release(Map<Integer, LogicalUnit> before,
             Map<Integer, LogicalUnit> after, List<CompletableFuture<?>> ends) {
         var leaving = new ArrayList<LogicalUnit>();
@@ -243,12 +243,12 @@ public final class TargetNode {
                         .toArray(CompletableFuture[]::new)));
     }
 
-    /** Shows a session the LUNs that it may see now, or ends it. */
+    /** Updates the LUN map of a session, or ends the session if it has lost access. */
     private void show(Session session, List<CompletableFuture<?>> ends) {
         Nexus nexus = session.nexus();
         Optional<InitiatorSpec> access = access(nexus);
         if (access.isEmpty()) {
-            end(session, "the initiator may not use the target any more", ends);
+            end(session, "the initiator has lost access to the target", ends);
             return;
         }
         LunMap before = nexus.luns();
@@ -266,7 +266,7 @@ public final class TargetNode {
         }
         for (LogicalUnit unit : before.units()) {
             if (!now.units().contains(unit)) {
-                // On its event loop's thread, after commands by the old map and before commands by the new one.
+                // Runs on its event loop's thread, between commands of the old and the new map.
                 ends.add(nexus.withdraw(unit).thenRun(() -> {
                     var _ = unit.nexusLost(nexus); // its copies have ended with its commands
                     nexus.forget(unit);

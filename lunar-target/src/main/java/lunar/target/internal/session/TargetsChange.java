@@ -12,8 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import lunar.target.TargetSpec;
 
 /**
- * A prepared change of all targets of a server, with the units that it needs: it cannot fail any more, and nothing of
- * it has happened yet.
+ * A prepared change of all targets of a server, with its units: it can no longer fail and has had no effect yet.
  *
  * @param after the targets after the change, by name
  * @param changes the changes of existing targets that stay
@@ -29,7 +28,7 @@ public record TargetsChange(Map<String, TargetNode> after,
         TargetNode make(TargetSpec spec) throws IOException;
     }
 
-    /** @throws IOException when the saved state of a unit cannot be read; then nothing is kept */
+    /** @throws IOException if the saved state of a unit cannot be read; then nothing has changed */
     public static TargetsChange prepare(Map<String, TargetNode> before,
             Collection<TargetSpec> wanted,
             Maker maker) throws IOException {
@@ -63,7 +62,7 @@ public record TargetsChange(Map<String, TargetNode> after,
     /**
      * Makes the change, after that of the portals has begun.
      *
-     * @return ends when the last command of each unit that is not served any more has ended
+     * @return completes when the last command of each removed unit has ended
      */
     public CompletableFuture<Void> make() {
         var ends = new ArrayList<CompletableFuture<Void>>();

@@ -5,17 +5,17 @@ import java.util.OptionalInt;
 
 /**
  * Allocates the TSIHs of a server: each is claimed by a session, and is free again when that session has ended (RFC
- * 7143 section 4.4.3.3). Numbers are allocated in turn, so that a late login does not find another session under the
- * number of its own. Thread-safe.
+ * 7143 section 4.4.3.3). Numbers are allocated in turn, so that a late login does not refer to a newer session with a
+ * reused TSIH. Thread-safe.
  */
 final class Tsihs {
-    /** The number of TSIHs; 0 is no valid one. */
+    /** The number of TSIHs; 0 is not valid. */
     static final int COUNT = 0xffff;
 
     private final BitSet claimed = new BitSet(COUNT + 1);
     private int last;
 
-    /** Claims a TSIH that no session has; empty where all are claimed. */
+    /** Claims a free TSIH; empty if all are claimed. */
     synchronized OptionalInt claim() {
         int free = claimed.nextClearBit(last + 1);
         if (free > COUNT) {
@@ -31,7 +31,7 @@ final class Tsihs {
 
     /** Releases the TSIH of a session that has ended. */
     synchronized void release(int tsih) {
-        assert claimed.get(tsih) : "TSIH " + tsih + " is released twice";
+        assert claimed.get(tsih) : "TSIH " + tsih + " released twice";
         claimed.clear(tsih);
     }
 }

@@ -15,8 +15,8 @@ import lunar.scsi.target.UnitSpec;
 import lunar.target.ServerLimits;
 
 /**
- * Maps what a server serves to its logical units: a device at several LUNs, of one target or of several, is one
- * unit with one set of reservations and mode pages. Thread-safe.
+ * Maps unit keys to the logical units of a server: a device at several LUNs, of one target or of several, is one unit
+ * with one set of reservations and mode pages. Thread-safe.
  */
 public final class UnitRegistry {
     /** A unit and the number of its LUNs. */
@@ -32,9 +32,9 @@ public final class UnitRegistry {
     }
 
     /**
-     * Returns the unit of a device, for one more LUN.
+     * Returns the unit of a device, and counts one more LUN of it.
      *
-     * @throws IOException when its saved state cannot be read
+     * @throws IOException if its saved state cannot be read
      */
     synchronized LogicalUnit take(String targetName, UnitSpec spec) throws IOException {
         Shared known = units.get(spec.unitKey());
@@ -46,9 +46,9 @@ public final class UnitRegistry {
     }
 
     /**
-     * Removes one LUN of a unit, when the commands by that LUN have ended.
+     * Removes one LUN of a unit, after the commands to that LUN have ended.
      *
-     * @return ends when nothing works on the device any more, if this was the last LUN
+     * @return completes when the device is no longer in use, if this was the last LUN
      */
     synchronized CompletableFuture<Void> giveBack(LogicalUnit unit) {
         UnitKey key = unit.key();
@@ -62,7 +62,7 @@ public final class UnitRegistry {
         return unit.quiet();
     }
 
-    /** Looks whether devices have changed by themselves, in their sizes, say. May block. */
+    /** Checks whether devices have changed by themselves, for example their sizes. May block. */
     public void refresh() {
         List<LogicalUnit> all;
         synchronized (this) {
@@ -72,7 +72,7 @@ public final class UnitRegistry {
             try {
                 unit.refresh();
             } catch (StorageException e) {
-                LOG.log(System.Logger.Level.DEBUG, "{0} does not tell its state: {1}",
+                LOG.log(System.Logger.Level.DEBUG, "cannot query the state of {0}: {1}",
                         unit.device().identity(),
                         e.getMessage());
             }

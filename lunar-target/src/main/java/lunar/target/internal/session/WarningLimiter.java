@@ -10,17 +10,16 @@ import java.util.function.LongSupplier;
 
 /**
  * Limits the warnings about each origin, so that a peer that connects and fails thousands of times a second does not
- * fill the disk. An origin may cause {@value #MOST} lines within an interval; the first warning of any origin after
- * that reports in one line how many more there were. When the table is full, other origins share one entry.
- * Thread-safe.
+ * fill the disk. An origin may cause {@value #MOST} lines within an interval; the number of suppressed lines is logged
+ * with the first warning of any origin after it. When the table is full, other origins share one entry. Thread-safe.
  */
 public final class WarningLimiter {
-    /** Most lines of an origin in an interval. */
+    /** Maximum number of lines of an origin in an interval. */
     public static final int MOST = 10;
 
     public static final long INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** Most origins that have entries of their own. */
+    /** Maximum number of origins that have entries of their own. */
     public static final int MOST_ORIGINS = 1024;
 
     private static final String OTHERS = "other addresses";
@@ -41,7 +40,7 @@ public final class WarningLimiter {
 
     private final LongSupplier nanoClock;
     private final Log log;
-    /** Intervals by origin; the first one ends first, since all are equally long. */
+    /** Intervals by origin; the first one ends first, because all have the same length. */
     private final Map<String, Interval> intervals = new LinkedHashMap<>();
 
     public WarningLimiter(LongSupplier nanoClock, Log log) {

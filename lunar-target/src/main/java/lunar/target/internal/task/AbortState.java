@@ -6,7 +6,7 @@ import lunar.scsi.SenseKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records whether a task is aborted, and whether it is answered all the same. Confined to the event loop's thread,
+ * Records whether a task is aborted, and whether it is answered nevertheless. Confined to the event loop's thread,
  * except {@link #isAborted} and {@link #whenAborted}, which the device server may use on its own thread.
  */
 final class AbortState {
@@ -29,7 +29,7 @@ final class AbortState {
 
     boolean isAborted() { return aborted; }
 
-    /** Runs something when the task is aborted, at once if it has been. */
+    /** Registers an action to run when the task is aborted; runs it at once if it already is. */
     void whenAborted(Runnable what) {
         whenAborted = what;
         if (aborted) {
@@ -44,7 +44,7 @@ final class AbortState {
         }
     }
 
-    /** Notes that the unit is taken away, for which the task is aborted. */
+    /** Records that the unit is taken away, for which the task is aborted. */
     void withdraw() {
         withdrawn = true;
     }
@@ -55,15 +55,15 @@ final class AbortState {
     }
 
     /**
-     * Returns the outcome of a task that was aborted because its unit was taken away, as the initiator would wait for
-     * an answer in vain; null for other tasks.
+     * Returns the outcome of a task that was aborted because its unit was taken away, because the initiator waits for a
+     * response; null for other tasks.
      */
     @Nullable
     Sense withoutUnit() { return withdrawn ? NO_UNIT : null; }
 
     /**
-     * Returns the outcome of a task that was aborted by a function that was rejected: ABORTED COMMAND in any case, as
-     * the task may have stopped halfway; null for other tasks.
+     * Returns the outcome of a task that was aborted by a function that was rejected: always ABORTED COMMAND, because
+     * the task may be incomplete; null for other tasks.
      */
     @Nullable
     Sense owed() { return owed ? ABORTED : null; }

@@ -20,11 +20,11 @@ import lunar.target.ServerLimits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes in the SCSI Commands of one connection: numbers each, finds its device server, and makes a task of it, reusing
- * a finished one where there is any. Confined to the event loop's thread.
+ * Receives the SCSI Commands of one connection: checks CmdSN, finds the device server, and creates the task, or reuses
+ * a finished one. Confined to the event loop's thread.
  */
 final class CommandIntake {
-    /** Refuses the ACA attribute, since there is never an ACA condition (SAM-5 sections 5.9 and 8.6). */
+    /** Rejection of the ACA attribute; there is never an ACA condition (SAM-5 sections 5.9 and 8.6). */
     private static final Sense ACA_REFUSED = Sense.of(SenseKey.ILLEGAL_REQUEST,
             new AdditionalSense(0x49, 0x00)); // invalid message error
 
@@ -59,7 +59,7 @@ final class CommandIntake {
     Task take(Bhs bhs, MemorySegment ahs) throws ProtocolException {
         if (session.isDiscovery()) {
             throw new ProtocolException(
-                    "a SCSI command in a discovery session (RFC 7143 section 4.3)");
+                    "SCSI command in a discovery session (RFC 7143 section 4.3)");
         }
         command.read(bhs, ahs);
         CommandWindow.Verdict verdict = window.accept(command.cmdSn(), command.immediate());
@@ -115,7 +115,7 @@ final class CommandIntake {
         return known;
     }
 
-    /** Keeps a finished task, which nothing refers to any more, for reuse. */
+    /** Keeps a finished task, which nothing refers to any longer, for reuse. */
     void reuse(Task task) {
         if (idle.size() < limits.commandsPerSession()) {
             idle.push(task);

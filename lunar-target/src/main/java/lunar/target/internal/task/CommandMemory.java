@@ -4,8 +4,8 @@ import lunar.scsi.target.Buffers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lends memory to the commands of a session, so that neither a session nor a unit takes all of it from the others.
- * Confined to the event loop's thread.
+ * Lends memory to the commands of a session, so that no session or unit can use all of it. Confined to the event loop's
+ * thread.
  */
 final class CommandMemory {
     private final Buffers buffers;
@@ -18,9 +18,9 @@ final class CommandMemory {
     }
 
     /**
-     * Lends memory to a command; null where the server has none left, or its session or unit has taken its share.
+     * Lends memory to a command; null if the pool is exhausted, or its session or unit has used its share.
      *
-     * @param unit the usage of its unit; null for a command that was declined, which needs none
+     * @param unit the usage of its unit; null for a rejected command, which needs none
      */
     Buffers.@Nullable Buffer take(@Nullable UnitUsage unit, int bytes) {
         if (unit == null || !quota.hasMemory(unit, bytes, usedBytes)) {

@@ -4,19 +4,19 @@ import lunar.iscsi.session.CommandWindow;
 import lunar.target.ServerLimits;
 
 /**
- * Divides the command window and the memory of a session among its logical units: a unit that hangs must leave room to
- * the others. Confined to the thread of the session's event loop.
+ * Divides the command window and the memory of a session among its logical units: a hanging unit must not block the
+ * others. Confined to the thread of the session's event loop.
  */
 final class CommandQuota {
     /** Ratio of the command window of a session that uses several units to that of one unit. */
     private static final int WINDOW_UNITS = 4;
 
-    /** A unit may have this many times the memory that is free. */
+    /** A unit may use at most this many times the memory that is free. */
     private static final int SHARE_OF_FREE = 3;
 
     private final CommandWindow window;
     private final ServerLimits limits;
-    /** Whether there are several units, so that one could take room from another. */
+    /** Whether there are several units, which share the quota. */
     private boolean several;
     private int occupancy;
 
@@ -29,7 +29,7 @@ final class CommandQuota {
         }
     }
 
-    /** Notes that several units are used, and grants a larger command window for that. */
+    /** Switches to several units, with a larger command window. */
     void isolate() {
         if (!several) {
             several = true;
@@ -44,8 +44,8 @@ final class CommandQuota {
     }
 
     /**
-     * Whether a unit has as many tasks as it may have: the limit of a session with one unit, and with several units at
-     * most half of what the window has left. So each unit finds room, however many of the others hang.
+     * Whether a unit has reached its task limit: the session's limit with one unit, and half of the remaining window
+     * with several units, so that each unit can run commands even if others hang.
      */
     boolean isFull(UnitUsage unit) {
         int most = limits.commandsPerSession() + limits.immediateCommandsPerSession();
@@ -56,7 +56,7 @@ final class CommandQuota {
         return unit.taskCount() >= most;
     }
 
-    /** Whether a unit may have more of the session's memory, of which {@code usedBytes} are in use. */
+    /** Whether a unit may use this much more of the session's memory, of which {@code usedBytes} are in use. */
     boolean hasMemory(UnitUsage unit, int bytes, long usedBytes) {
         long free = limits.maxBufferBytesPerSession() - usedBytes - bytes;
         return free >= 0 && (!several || unit.lentBytes() == 0

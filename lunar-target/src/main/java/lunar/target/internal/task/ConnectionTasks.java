@@ -19,19 +19,19 @@ import lunar.target.ServerLimits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tasks that have their allegiance to one connection: takes in commands, collects their data, has them executed,
- * and sends their answers. Confined to the event loop's thread.
+ * Manages the tasks with allegiance to one connection: receives commands and their data, starts execution, and sends
+ * responses. Confined to the event loop's thread.
  */
 public final class ConnectionTasks implements TaskConnection {
-    /** The part of a session's memory that may be data which its initiator has not acknowledged. */
+    /** Divisor of a session's memory for the part that may be data which its initiator has not acknowledged. */
     private static final int KEPT_SHARE = 4;
 
     /** Whether the connection can be used. */
     private enum Phase {
         OPEN,
-        /** It is lost; its tasks go on, and their answers are kept for the connection that adopts them. */
+        /** Lost; its tasks continue, and their responses are kept for the connection that adopts them. */
         SUSPENDED,
-        /** It is over, and so are its tasks. */
+        /** Ended, like its tasks. */
         CLOSED
     }
 
@@ -46,11 +46,11 @@ public final class ConnectionTasks implements TaskConnection {
     private final CommandIntake commands;
     private final DataWatch dataWatch;
     private Phase phase = Phase.OPEN;
-    /** Tags of R2Ts are not negative, tags of pings are. */
+    /** Tags of R2Ts are non-negative, tags of pings negative. */
     private int lastTtt;
     private int lastPing = Integer.MIN_VALUE;
     private int expStatSn;
-    /** The task of the command with the data segment that is being read; null where that command is dropped. */
+    /** The task of the command with the data segment that is being read; null if that command is dropped. */
     private @Nullable Task incoming;
     private boolean begun;
 
@@ -108,8 +108,9 @@ public final class ConnectionTasks implements TaskConnection {
     // --- receiving ---
 
     /**
-     * Begins a command whose data are about to be read, and returns the memory for them. At higher recovery levels
-     * nothing is begun yet, as a command with a wrong digest must be as if it had never come (RFC 7143 section 7.8).
+     * Begins a command whose data is about to be read, and returns the memory for it. At higher recovery levels the
+     * command begins only after its data, because a command with a digest error must be treated as not received (RFC
+     * 7143 section 7.8).
      */
     public MemorySegment commandDestination(Bhs bhs, MemorySegment ahs, int length)
             throws ProtocolException {
@@ -147,7 +148,7 @@ public final class ConnectionTasks implements TaskConnection {
         }
     }
 
-    /** Notes the ExpStatSN of a PDU, by which the initiator acknowledges answers. */
+    /** Processes the ExpStatSN of a PDU, which acknowledges responses. */
     public void heard(int acknowledged) {
         expStatSn = acknowledged;
         tasks.fence().look();
@@ -181,7 +182,7 @@ public final class ConnectionTasks implements TaskConnection {
         return task;
     }
 
-    /** Makes a task of a command that has arrived, and room for its data. Returns null to drop it. */
+    /** Creates the task of a received command, with memory for its data. Returns null to drop it. */
     private @Nullable Task begin(Bhs bhs, MemorySegment ahs, int immediateBytes)
             throws ProtocolException {
         Task task = commands.take(bhs, ahs);
@@ -208,7 +209,7 @@ public final class ConnectionTasks implements TaskConnection {
         }
     }
 
-    /** Asks again for the data of a Data-Out that has come with a wrong digest. */
+    /** Requests the data of a Data-Out with a digest error again. */
     public void dataOutLost(Bhs bhs) throws ProtocolException {
         Task task = own(bhs.itt());
         if (task != null && task.state().takesData()) {
@@ -233,7 +234,7 @@ public final class ConnectionTasks implements TaskConnection {
     @Override
     public void advance(Task task) {
         if (task.state() != TaskState.RECEIVING || task.equals(filling)) {
-            return; // if filling, another connection has delivered it while its data are still being read
+            return; // if filling, it was delivered through another connection while its data is still being read
         }
         if (task.out().isOver()) {
             TaskSet set = task.set();
@@ -272,11 +273,11 @@ public final class ConnectionTasks implements TaskConnection {
         }
     }
 
-    // --- data that do not come ---
+    // --- missing data ---
 
     /**
-     * Asks once more for the data of a task that have not come for some time, if error recovery is negotiated (section
-     * 7.5). Returns whether it did.
+     * Requests the overdue data of a task once more, if error recovery is negotiated (section 7.5). Returns whether it
+     * has.
      */
     boolean askAgain(Task task) {
         if (!recovers || !task.out().askAgain()) {
@@ -287,7 +288,7 @@ public final class ConnectionTasks implements TaskConnection {
         return true;
     }
 
-    /** Refuses a task when its data have not come for too long, and waits for them no longer. */
+    /** Ends a task whose data has not arrived in time. */
     void giveUp(Task task) {
         task.out().giveUp(Sense.of(SenseKey.ABORTED_COMMAND,
                 AdditionalSense.INITIATOR_RESPONSE_TIMEOUT));
@@ -305,7 +306,7 @@ public final class ConnectionTasks implements TaskConnection {
                 || phase == Phase.CLOSED) {
             task.giveBackBuffer();
         } else {
-            responses.respond(task); // where the connection is lost, kept for the one that adopts the task
+            responses.respond(task); // if the connection is lost, kept for the connection that adopts the task
             flushes.answered();
         }
     }
@@ -331,7 +332,7 @@ public final class ConnectionTasks implements TaskConnection {
 
     @Override
     public void ping() {
-        if (!session.isDiscovery()) { // no NOP-In in discovery
+        if (!session.isDiscovery()) { // NOP-In is not allowed in discovery
             lastPing = lastPing + 1 == Bhs.NO_TAG ? Integer.MIN_VALUE : lastPing + 1;
             responses.ping(lastPing);
             transport.flush();
@@ -359,7 +360,7 @@ public final class ConnectionTasks implements TaskConnection {
         filled();
     }
 
-    /** Answers no task any more. */
+    /** Stops sending responses. */
     public void close() {
         phase = Phase.CLOSED;
         filled();
@@ -368,7 +369,7 @@ public final class ConnectionTasks implements TaskConnection {
 
     // --- reassignment ---
 
-    /** Returns the task of a tag that has ended here with its status not acknowledged yet, or null. */
+    /** Returns the task of a tag that has ended here with its status not yet acknowledged, or null. */
     @Nullable
     public Task unacknowledged(int itt) { return responses.unacknowledged(itt); }
 

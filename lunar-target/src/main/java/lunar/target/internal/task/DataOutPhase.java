@@ -9,8 +9,8 @@ import lunar.scsi.Status;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the data-out of a task: decides how many are wanted, and when no more are waited for. Holds the verdict on
- * the command that was reached before its execution. Confined to the event loop's thread.
+ * Receives the data-out of a task: determines the needed length and when it is complete. Holds an error found before
+ * execution. Confined to the event loop's thread.
  */
 final class DataOutPhase {
     private final BurstRules rules;
@@ -20,7 +20,7 @@ final class DataOutPhase {
     private @Nullable Sense refusal;
     private @Nullable Status declined;
 
-    /** Whether the task ends with its refusal now, whatever data are still to come. */
+    /** Whether the task ends with its error immediately, without waiting for more data. */
     private boolean broken;
     private boolean askedAgain;
     private long heardMs;
@@ -29,7 +29,7 @@ final class DataOutPhase {
     /** The transfer of the last command that had one, for reuse. */
     private @Nullable WriteTransfer usedTransfer;
 
-    /** @param recovers whether lost data are asked for again: error recovery level 1 and above */
+    /** @param recovers whether lost data is requested again: error recovery level 1 and above */
     DataOutPhase(BurstRules rules, boolean recovers) {
         this.rules = rules;
         this.recovers = recovers;
@@ -38,7 +38,7 @@ final class DataOutPhase {
     /**
      * Starts over for another command.
      *
-     * @param expected Expected Data Transfer Length of data-out; negative beyond 2 GiB
+     * @param expected Expected Data Transfer Length of data-out; negative if above 2 GiB
      */
     void clear(int expected, long nowMs) {
         expectedBytes = expected;
@@ -51,24 +51,24 @@ final class DataOutPhase {
         transfer = null;
     }
 
-    // --- the verdict on the command ---
+    // --- errors before execution ---
 
     /** Sets how many bytes the CDB needs. */
     void want(long bytes) {
         wantedBytes = (int) Math.min(bytes, Integer.MAX_VALUE);
     }
 
-    /** Ends the command with a sense once its unsolicited data have come. */
+    /** Ends the command with sense data after its unsolicited data has arrived. */
     void refuse(Sense why) {
         refusal = why;
     }
 
-    /** Ends the command with a status once its unsolicited data have come. */
+    /** Ends the command with a status after its unsolicited data has arrived. */
     void decline(Status with) {
         declined = with;
     }
 
-    /** Ends the command with a sense now: a data transfer rule is broken, or data do not come. */
+    /** Ends the command with sense data immediately: a data transfer rule is broken, or data is missing. */
     void giveUp(Sense why) {
         refusal = why;
         broken = true;
@@ -113,7 +113,7 @@ final class DataOutPhase {
         return known;
     }
 
-    /** Whether no more data are waited for. */
+    /** Whether no more data is expected. */
     boolean isOver() {
         return broken || transfer == null || transfer.isComplete();
     }
@@ -130,21 +130,21 @@ final class DataOutPhase {
                 : Residual.NONE;
     }
 
-    // --- data that do not come ---
+    // --- missing data ---
 
-    /** Notes that data have come. */
+    /** Records that data has arrived. */
     void heard(long nowMs) { heardMs = nowMs; }
 
-    /** Returns when data last came. */
+    /** Returns when data last arrived. */
     long heardMs() { return heardMs; }
 
-    /** Continues on another connection, where the data may be asked for again. */
+    /** Continues on another connection, where the data may be requested again. */
     void reassigned(long nowMs) {
         heardMs = nowMs;
         askedAgain = false;
     }
 
-    /** Plans to ask for missing data once more; returns false if that was done before. */
+    /** Plans to request missing data once more; returns false if that was done before. */
     boolean askAgain() {
         if (askedAgain) {
             return false;

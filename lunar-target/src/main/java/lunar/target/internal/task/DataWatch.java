@@ -4,9 +4,8 @@ import java.util.List;
 import lunar.iscsi.spi.EventLoop;
 
 /**
- * Gives up tasks with data that do not come while other PDUs do: a peer that forgets a write must not keep its memory.
- * Does not count time in which the peer sends nothing at all, or in which nothing is read from it. Confined to the
- * event loop's thread.
+ * Ends tasks whose data does not arrive although other PDUs do, so that a peer that forgets a write does not occupy its
+ * memory. Time in which the peer is silent, or is not being read, does not count. Confined to the event loop's thread.
  */
 final class DataWatch {
     private final ConnectionTasks connection;
@@ -41,7 +40,7 @@ final class DataWatch {
         for (Task task : connection.own()) {
             if (task.state() == TaskState.RECEIVING) {
                 long missingMs = connection.heardMs() - task.out().heardMs();
-                // Asks again before it gives the task up, even where this look comes late.
+                // Request the data again before giving up, even if this check runs late.
                 if (missingMs < limitMs / 2 || connection.askAgain(task)
                         || missingMs < limitMs) {
                     waiting = true;

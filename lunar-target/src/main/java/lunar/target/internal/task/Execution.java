@@ -21,8 +21,8 @@ import lunar.scsi.target.Worker;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the work of a task outside its event loop: a request at a device, or work on a thread of its own. Confined to
- * the event loop's thread, to which a completion on any other thread is handed back.
+ * Runs the work of a task outside its event loop: a device request, or work on a separate thread. Confined to the event
+ * loop's thread, to which completions are dispatched.
  */
 final class Execution implements BlockRequest.Completion, Runnable {
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -47,7 +47,7 @@ final class Execution implements BlockRequest.Completion, Runnable {
 
     BlockRequest request() { return request; }
 
-    /** Clears everything, above all the memory of the last request. */
+    /** Clears all references, in particular to the memory of the last request. */
     void clear() {
         request.asFlush().onCompletion(this);
         failure = null;
@@ -78,9 +78,10 @@ final class Execution implements BlockRequest.Completion, Runnable {
         submittedTo = device;
         try {
             device.submit(request);
-        } catch (RuntimeException e) { // a bug of the device; submit never throws by its contract
-            LOG.log(System.Logger.Level.ERROR, "device of LUN " + task.lun(), e);
-            if (submittedTo != null) { // or it has ended the request before
+        } catch (RuntimeException e) { // a bug: submit must not throw
+            LOG.log(System.Logger.Level.ERROR, "internal error of the device of LUN " + task.lun(),
+                    e);
+            if (submittedTo != null) { // not completed already
                 completed(request, new DeviceGoneException("internal error of the device", e));
             }
         }
@@ -101,7 +102,7 @@ final class Execution implements BlockRequest.Completion, Runnable {
         }));
     }
 
-    /** Runs the work; turns a failure into the outcome that reports it. */
+    /** Runs the work; maps a failure to the outcome that reports it. */
     private Consumer<ScsiTask> outcome(Callable<Consumer<ScsiTask>> blocking) {
         try {
             return blocking.call();
@@ -120,7 +121,7 @@ final class Execution implements BlockRequest.Completion, Runnable {
         resume(takesTurns);
     }
 
-    /** Continues the task on the event loop's thread, at once if called there, or in its turn. */
+    /** Continues the task on the event loop's thread, immediately if called there, or in its turn. */
     private void resume(boolean inTurn) {
         if (!inTurn && loop.inLoop()) {
             run();
@@ -129,7 +130,7 @@ final class Execution implements BlockRequest.Completion, Runnable {
         try {
             loop.execute(this);
         } catch (RejectedExecutionException _) {
-            // The server has closed after waiting its time for this device; no connection is left to answer.
+            // The server has closed after the timeout for this device; no connection is left.
         }
     }
 
@@ -145,7 +146,7 @@ final class Execution implements BlockRequest.Completion, Runnable {
         }
     }
 
-    /** Fences what an aborted task that does not end may still change; returns false where that is not known. */
+    /** Fences the blocks that a hanging aborted task may still change; returns false if they are not known. */
     boolean fence() {
         Optional<List<FencedDevice.Confined>> fences = Optional.empty();
         if (submittedTo instanceof FencedDevice device) {
@@ -160,7 +161,7 @@ final class Execution implements BlockRequest.Completion, Runnable {
         return true;
     }
 
-    /** Lifts the fences when the work has ended and changes nothing any more; reports the end to the device server. */
+    /** Lifts the fences after the work has ended, and reports the end to the device server. */
     void ended(DeviceServer server) {
         if (!confined.isEmpty()) {
             confined.forEach(FencedDevice.Confined::lift);

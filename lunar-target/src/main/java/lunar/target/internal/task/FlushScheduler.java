@@ -3,14 +3,14 @@ package lunar.target.internal.task;
 import lunar.iscsi.spi.Transport;
 
 /**
- * Decides when the answers of a connection are handed to the network: at the end of the batch of PDUs that is being
- * received, or once for all tasks that end outside a batch. Confined to the event loop's thread.
+ * Decides when the responses of a connection are flushed: at the end of a batch of received PDUs, or once for all tasks
+ * that end outside a batch. Confined to the event loop's thread.
  */
 public final class FlushScheduler {
     /**
-     * So many answers with so many bytes do not wait for the end of the batch: the initiator processes them meanwhile.
-     * Fewer answers do wait, as each write may have to wake the initiator, which is a third of the cost of a long read
-     * on virtual processors.
+     * Number of responses that are flushed before the end of the batch, so that the initiator can process them
+     * meanwhile. Fewer responses wait, because each write may have to wake the initiator, which is a third of the cost
+     * of a long read on virtual processors.
      */
     private static final int EARLY_ANSWERS = 4;
     private static final int EARLY_BYTES = 64 * 1024;
@@ -23,8 +23,10 @@ public final class FlushScheduler {
 
     FlushScheduler(Transport transport) { this.transport = transport; }
 
-    /** Notes that a batch of PDUs is being received. */
-    public void batchBegun() { inBatch = true; }
+    /** Records that a batch of PDUs is being received. */
+    public void batchBegun() {
+        inBatch = true;
+    }
 
     /** Flushes at the end of a batch. */
     public void batchEnded() {
@@ -32,7 +34,7 @@ public final class FlushScheduler {
         flush();
     }
 
-    /** Flushes later, or at once where enough has gathered, after the answer to a command. */
+    /** Schedules a flush after a response, or flushes immediately if enough has accumulated. */
     void answered() {
         if (++unsentAnswers >= EARLY_ANSWERS && transport.queuedBytes() >= EARLY_BYTES) {
             flush();
@@ -40,7 +42,7 @@ public final class FlushScheduler {
         schedule();
     }
 
-    /** Schedules one flush, unless the end of the batch brings one. */
+    /** Schedules one flush, unless a batch is being received. */
     public void schedule() {
         if (!inBatch && !isScheduled) {
             isScheduled = true;

@@ -8,8 +8,8 @@ import lunar.iscsi.session.CommandWindow;
 import lunar.iscsi.spi.EventLoop;
 
 /**
- * Tracks commands before a task management request that have not come yet. An immediate request overtakes them, but
- * acts on them too: it waits for them, or uses up their CmdSNs, so that they are ignored when they come (RFC 7143
+ * Tracks commands that precede a task management request and have not arrived yet. An immediate request overtakes them,
+ * but also applies to them: it waits for them, or consumes their CmdSNs, so that they are ignored on arrival (RFC 7143
  * sections 4.2.3.3, 4.2.3.4 and 11.6.1). Confined to the event loop's thread.
  */
 final class MissingCommands {
@@ -28,7 +28,7 @@ final class MissingCommands {
         this.boundMs = boundMs;
     }
 
-    /** Ends when all commands before a CmdSN have come; uses up the CmdSNs of those that take too long. */
+    /** Completes when all commands before a CmdSN have arrived; consumes the CmdSNs of overdue commands. */
     CompletableFuture<Void> awaitBefore(int cmdSn) {
         if (!isMissingBefore(cmdSn)) {
             return CompletableFuture.completedFuture(null);
@@ -40,11 +40,11 @@ final class MissingCommands {
         return waiter.turn;
     }
 
-    /** Uses up the CmdSNs of all missing commands before a CmdSN. */
+    /** Consumes the CmdSNs of all missing commands before a CmdSN. */
     void plugBefore(int cmdSn) {
         while (isMissingBefore(cmdSn)) {
             if (window.accept(window.expCmdSn(), false) != CommandWindow.Verdict.DELIVER) {
-                break; // beyond what the initiator may send: nothing to wait for
+                break; // beyond the command window: nothing to wait for
             }
             window.finished();
             tasks.releaseHeld();
@@ -52,7 +52,7 @@ final class MissingCommands {
         waiters.removeIf(waiter -> waiter.cmdSn == cmdSn && waiter.turn.complete(null));
     }
 
-    /** Uses up the CmdSN of a command, which is before another. Returns false if it cannot be still to come. */
+    /** Consumes the CmdSN of a command that precedes another. Returns false if it can no longer arrive. */
     boolean plug(int cmdSn, int before) {
         if (!SerialNumbers.lessThan(cmdSn, before)
                 || SerialNumbers.lessThan(cmdSn, window.expCmdSn())
@@ -66,7 +66,7 @@ final class MissingCommands {
         return true;
     }
 
-    /** Completes the waits that are over when ExpCmdSN may have advanced. */
+    /** Completes waits after ExpCmdSN may have advanced. */
     void moved() {
         if (!waiters.isEmpty()) {
             waiters.removeIf(waiter -> !isMissingBefore(waiter.cmdSn)

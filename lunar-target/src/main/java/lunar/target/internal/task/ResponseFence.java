@@ -13,10 +13,10 @@ import lunar.scsi.reservation.PersistentReserveOut;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps answers in order over the connections of a session where the order matters: a fenced answer is sent when the
- * initiator has acknowledged all answers before, and the next ones only when it has acknowledged that one (RFC 7143
- * section 4.2.2.3). Pings an initiator that is slow to acknowledge, and waits for it only for a bounded time; where too
- * many answers wait, they are all sent in the order they came. Confined to the event loop's thread.
+ * Orders responses across the connections of a session where required: a fenced response is sent after the initiator
+ * has acknowledged all earlier responses, and later ones only after it has acknowledged the fenced one (RFC 7143
+ * section 4.2.2.3). Pings an initiator that is slow to acknowledge, and waits for a bounded time only; if too many
+ * responses wait, all are sent in order of arrival. Confined to the event loop's thread.
  */
 public final class ResponseFence {
     /** A connection and its first StatSN that need not be acknowledged. */
@@ -36,8 +36,8 @@ public final class ResponseFence {
     private boolean up;
 
     /**
-     * @param boundMs how long an initiator has to acknowledge
-     * @param maxWaiting most answers that may wait for that
+     * @param boundMs time for the initiator to acknowledge
+     * @param maxWaiting maximum number of waiting responses
      */
     ResponseFence(TaskSession session, long boundMs, int maxWaiting) {
         this.session = session;
@@ -51,7 +51,7 @@ public final class ResponseFence {
     /** Sends the outcome of a task, in order. */
     void answer(Task task) {
         if (isFenced(task)) {
-            raise(task.connection(), () -> task.connection().answer(task)); // it may have been reassigned by then
+            raise(task.connection(), () -> task.connection().answer(task)); // the task may be reassigned by then
         } else if (up) {
             pass(task.connection(), () -> task.connection().answer(task));
         } else {
@@ -59,7 +59,7 @@ public final class ResponseFence {
         }
     }
 
-    /** Whether the outcome concerns all answers that follow: a unit attention, and PREEMPT AND ABORT. */
+    /** Whether the outcome needs a fence: a unit attention, and PREEMPT AND ABORT. */
     private static boolean isFenced(Task task) {
         Sense sense = task.outcome().sense();
         if (sense != null) {
@@ -70,7 +70,7 @@ public final class ResponseFence {
                         & 0x1f) == PersistentReserveOut.PREEMPT_AND_ABORT;
     }
 
-    /** Sends an answer at once, or when the fence is down. */
+    /** Sends a response at once, or when the fence is down. */
     public void pass(TaskConnection connection, Runnable send) {
         if (up) {
             keep(new Answer(connection, false, send));
@@ -79,18 +79,18 @@ public final class ResponseFence {
         }
     }
 
-    /** Sends an answer when all before it are acknowledged, and then no other until it is acknowledged too. */
+    /** Sends a response after all earlier ones are acknowledged, and holds later ones until it is acknowledged. */
     public void raise(TaskConnection connection, Runnable send) {
         if (up) {
             keep(new Answer(connection, true, send));
         } else if (session.taskConnections().size() < 2) {
-            send.run(); // StatSN gives the order
+            send.run(); // StatSN provides the order
         } else {
             begin(new Answer(connection, true, send));
         }
     }
 
-    /** Advances the fence when a connection has acknowledged something, or is over. */
+    /** Advances the fence after an acknowledgement or the end of a connection. */
     public void look() {
         if (up && marks.stream().allMatch(Mark::isPassed)) {
             advance();
@@ -104,7 +104,7 @@ public final class ResponseFence {
         }
     }
 
-    /** Sends everything, fenced or not: the initiator acknowledges nothing, so that the order cannot be kept. */
+    /** Sends all responses, fenced or not: the initiator does not acknowledge, so the order cannot be ensured. */
     private void giveUp() {
         timer.cancel();
         marks.clear();

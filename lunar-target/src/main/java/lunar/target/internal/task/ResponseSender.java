@@ -33,9 +33,9 @@ import org.jspecify.annotations.Nullable;
  * Sends the PDUs of a connection in full feature phase. The frequent ones, Data-In, SCSI Response and R2T, are written
  * field by field into one reused header; nothing is allocated for them.
  *
- * <p>ExpStatSN, by which the initiator acknowledges, is ignored at ErrorRecoveryLevel 0: nothing depends on it there,
- * and libiscsi counts the StatSN of an R2T as a status, so that it acknowledges one that was never sent. At higher
- * levels PDUs with a status number are kept until they are acknowledged.
+ * <p>ExpStatSN is ignored at ErrorRecoveryLevel 0: nothing depends on it there, and libiscsi counts the StatSN of an
+ * R2T as a status, so it acknowledges a status that was never sent. At higher levels PDUs with a status number are kept
+ * until they are acknowledged.
  */
 public final class ResponseSender {
     private static final int STAT_SN = 24;
@@ -62,9 +62,9 @@ public final class ResponseSender {
     private int maxSendBytes;
 
     /**
-     * @param retryDelays whether the initiator understands how long to wait before a retry
+     * @param retryDelays whether the initiator supports a retry delay in the status qualifier
      * @param recovers whether PDUs are kept until they are acknowledged: error recovery level 1 and above
-     * @param maxKeptBytes most data that are kept
+     * @param maxKeptBytes maximum size of kept data
      */
     ResponseSender(Transport transport, CommandWindow window, StatusNumbering status,
             BurstRules rules, int maxSendBytes, boolean retryDelays, boolean recovers,
@@ -92,7 +92,7 @@ public final class ResponseSender {
     void respond(Task task) {
         boolean good = task.outcome().status() == Status.GOOD;
         begin(task, good && task.expectedOutBytes() == 0 && !recovers && !transport.placesData());
-        task.hold(); // until all are handed over: short data are copied and released at once
+        task.hold(); // until all PDUs are handed over: short data is copied and released at once
         while (plan.next()) {
             sendDataIn(task);
         }
@@ -176,26 +176,26 @@ public final class ResponseSender {
         transport.send(header, data, Transport.Release.NOTHING);
     }
 
-    /** Keeps the PDU in the header, which has a status number, until it is acknowledged. */
+    /** Keeps the PDU of the header until its StatSN is acknowledged. */
     private void keep(MemorySegment data, @Nullable Task task) {
         unacknowledged.add(new Unacknowledged.Sent(bhs.int32(STAT_SN),
                 MemorySegment.ofArray(header.toArray(ValueLayout.JAVA_BYTE)), data, task,
                 maxSendBytes));
     }
 
-    /** Releases the PDUs before a StatSN, which the initiator has. */
+    /** Releases the PDUs before a StatSN, which the initiator has received. */
     public void acknowledge(int expStatSn) {
         unacknowledged.acknowledge(expStatSn);
     }
 
-    /** Releases all PDUs that are kept; nothing is sent again on this connection. */
+    /** Releases all PDUs that are kept; nothing is retransmitted on this connection. */
     void forget() {
         unacknowledged.clear();
     }
 
-    // --- sending again ---
+    // --- retransmission ---
 
-    /** Sends PDUs with a status once more (section 11.16.1); returns false where none of them is kept. */
+    /** Retransmits PDUs with a status (section 11.16.1); returns false if none of them is kept. */
     boolean statusAgain(int firstStatSn, int length) {
         List<Unacknowledged.Sent> run = unacknowledged.run(firstStatSn, length);
         run.forEach(this::again);
@@ -208,7 +208,7 @@ public final class ResponseSender {
         transport.send(header, pdu.data(), Transport.Release.NOTHING);
     }
 
-    /** Sends Data-In of a task once more; returns false where they are not kept, or would be cut differently now. */
+    /** Retransmits Data-In of a task; returns false if they are not kept or would be segmented differently now. */
     boolean dataAgain(int itt, int firstDataSn, int length) {
         Unacknowledged.Sent kept = unacknowledged.ofTask(itt);
         return kept != null && kept.pduBytes() == maxSendBytes
@@ -230,7 +230,10 @@ public final class ResponseSender {
         return any;
     }
 
-    /** Sends all Data-In of a task cut anew, then its status with the request's tag (sections 11.16.3 and 11.4.6). */
+    /**
+     * Retransmits all Data-In of a task with new segmentation, then its status with the request's tag (sections 11.16.3
+     * and 11.4.6).
+     */
     boolean allDataAgain(int itt, int snackTag) {
         Unacknowledged.Sent kept = unacknowledged.ofTask(itt);
         if (kept == null || !dataAgain(Objects.requireNonNull(kept.task()), 0, 0)) {
@@ -254,7 +257,7 @@ public final class ResponseSender {
     /**
      * Sends data and status of a task that was reassigned from another connection after it had ended (section 7.2.2).
      *
-     * @param expDataSn the first Data-In that the initiator has not; 0 or an invalid number for all of them
+     * @param expDataSn first Data-In that the initiator has not received; 0 or an invalid number for all of them
      */
     void adopt(Task task, ResponseSender from, int expDataSn) {
         Unacknowledged.Sent kept = Objects.requireNonNull(from.unacknowledged.ofTask(task.itt()));
@@ -270,7 +273,10 @@ public final class ResponseSender {
         task.release();
     }
 
-    /** Returns the residual: a failed command counts as moving nothing, a good one what its CDB wants (11.4.5). */
+    /**
+     * Returns the residual: a failed command counts as transferring nothing, a successful one the length of its CDB
+     * (11.4.5).
+     */
     private Residual residual(Task task) {
         if (task.outcome().status() == Status.CHECK_CONDITION
                 || task.outcome().status() == Status.BUSY
@@ -314,7 +320,7 @@ public final class ResponseSender {
         transport.send(header, MemorySegment.NULL, Transport.Release.NOTHING);
     }
 
-    /** Has the transport fetch the data of the R2T that the task's transfer has just planned. */
+    /** Makes the transport fetch the data of the R2T that the task's transfer has just planned. */
     void fetch(Task task, int ttt, MemorySegment into, Transport.Release release) {
         encodeR2t(task, ttt);
         transport.fetch(header, into, release);
@@ -376,7 +382,7 @@ public final class ResponseSender {
         send(MemorySegment.NULL);
     }
 
-    /** Rejects a PDU, and sends its header back with the answer (section 11.17). */
+    /** Rejects a PDU; the Reject contains its header (section 11.17). */
     public void reject(Bhs refused, RejectReason reason) {
         MemorySegment copy = MemorySegment.ofArray(new byte[Bhs.LENGTH]).copyFrom(refused.bytes());
         new Reject(reason.code(), status.next(), window.expCmdSn(), window.maxCmdSn(), 0)
@@ -386,7 +392,7 @@ public final class ResponseSender {
 
     private void send(MemorySegment data) {
         bhs.lengths(0, (int) data.byteSize());
-        if (recovers && bhs.int32(STAT_SN) != status.current()) { // the PDU has used its number up
+        if (recovers && bhs.int32(STAT_SN) != status.current()) { // the PDU has consumed its StatSN
             keep(data, null);
         }
         transport.send(header, data, Transport.Release.NOTHING);

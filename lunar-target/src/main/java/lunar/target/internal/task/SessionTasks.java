@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * 4.2.2.1 and 4.2.2.2). Confined to the thread of the session's event loop.
  */
 public final class SessionTasks implements TaskContext {
-    /** A command or request that came before the turn of its CmdSN. */
+    /** A command or request that arrived before the turn of its CmdSN. */
     private sealed interface Held {
         TaskConnection connection();
     }
@@ -32,10 +32,13 @@ public final class SessionTasks implements TaskContext {
     private record HeldRequest(TaskConnection connection, int bytes, Runnable perform)
             implements Held {}
 
-    /** Most data, on the heap, of requests without a task that wait for their turn. */
+    /** Maximum size of heap data of non-SCSI requests that wait for their turn. */
     private static final int MAX_HELD_BYTES = 1 << 20;
 
-    /** Answers that may wait at the response fence for each command of the window: its own, and a function's. */
+    /**
+     * Responses per command of the window that may wait at the response fence: its own, and one of a task management
+     * function.
+     */
     private static final int ANSWERS_PER_COMMAND = 2;
 
     private final TaskSession session;
@@ -84,7 +87,7 @@ public final class SessionTasks implements TaskContext {
 
     TaskSets taskSets() { return taskSets; }
 
-    /** Returns the order of the answers of all connections. */
+    /** Returns the fence that orders the responses of all connections. */
     public ResponseFence fence() {
         return fence;
     }
@@ -101,7 +104,7 @@ public final class SessionTasks implements TaskContext {
 
     public boolean isEmpty() { return tasks.isEmpty(); }
 
-    /** Counts one more immediate command; returns false where it exceeds the limit. */
+    /** Counts one more immediate command; returns false if it exceeds the limit. */
     boolean admitImmediate() {
         if (immediateCount == limits.immediateCommandsPerSession()) {
             return false;
@@ -123,10 +126,10 @@ public final class SessionTasks implements TaskContext {
     }
 
     /**
-     * Keeps a request until its turn, even if only to be refused then: without it no later CmdSN would ever have its
-     * turn. The command window bounds the number of requests.
+     * Keeps a request until its turn, even if only to reject it then: without it no later CmdSN would get its turn. The
+     * command window bounds the number of requests.
      *
-     * @param bytes data that the request keeps, see {@link #mayHold}
+     * @param bytes size of the data that the request keeps, see {@link #mayHold}
      */
     public void hold(TaskConnection connection, int cmdSn, int bytes, Runnable perform) {
         heldBytes += bytes;
@@ -202,8 +205,8 @@ public final class SessionTasks implements TaskContext {
     }
 
     /**
-     * Has aborted tasks answered once they have ended, since the function that aborted them is rejected (RFC 7143
-     * section 11.6.1).
+     * Makes aborted tasks be answered after they have ended, because the function that aborted them is rejected (RFC
+     * 7143 section 11.6.1).
      */
     void owe(List<Task> aborted) {
         for (Task task : aborted) {
@@ -219,7 +222,7 @@ public final class SessionTasks implements TaskContext {
         }
     }
 
-    /** Goes on without an aborted task that its device does not end, if the task can be fenced. */
+    /** Detaches an aborted task that its device does not complete, if the task can be fenced. */
     void leaveBehind(Task task) {
         if (task.leaveBehind()) {
             task.hold(); // the device uses its buffer until it ends the task
@@ -236,7 +239,7 @@ public final class SessionTasks implements TaskContext {
         }
     }
 
-    /** Ends an aborted task that has not begun; a task that has begun ends by itself. */
+    /** Ends an aborted task that has not begun; a task that has begun is ended by its device server. */
     void endUnbegun(Task task) {
         switch (task.state()) {
             case RECEIVING, WAITING -> task.endUnbegun();
@@ -251,8 +254,8 @@ public final class SessionTasks implements TaskContext {
     }
 
     /**
-     * Drops what a connection that is over had held: it was never acknowledged, so the initiator may send it again on
-     * another connection (section 7.2.1).
+     * Drops held commands of a connection that has ended: they were never acknowledged, so the initiator may retransmit
+     * them on another connection (section 7.2.1).
      */
     public void forgetHeld(TaskConnection connection) {
         held.entrySet().removeIf(entry -> {

@@ -5,9 +5,9 @@ import lunar.iscsi.pdu.RejectReason;
 import lunar.iscsi.pdu.SnackRequest;
 import org.jspecify.annotations.Nullable;
 
-/** Answers SNACK Requests: resends missed PDUs (RFC 7143 section 11.16). Confined to the event loop's thread. */
+/** Handles SNACK Requests: retransmits missing PDUs (RFC 7143 section 11.16). Confined to the event loop's thread. */
 public final class Snacks {
-    /** Most R2Ts of one task that can be outstanding. */
+    /** Maximum number of R2Ts of one task that can be outstanding. */
     private static final int MAX_R2T = 65_536;
 
     private final ResponseSender responses;
@@ -18,7 +18,7 @@ public final class Snacks {
         this.recovers = recovers;
     }
 
-    /** @param task the task of its tag that has not ended, if there is one on this connection */
+    /** @param task running task with its tag on this connection, if any */
     public void answer(SnackRequest request, @Nullable Task task, Bhs bhs) {
         if (!recovers) { // error recovery level 0 has no SNACK
             responses.reject(bhs, RejectReason.SNACK_REJECT);
@@ -34,7 +34,7 @@ public final class Snacks {
                 boolean sent = task == null
                         ? responses.dataAgain(request.itt(), request.begRun(), request.runLength())
                         : r2tAgain(task, request.begRun(), request.runLength());
-                // A command that is executing has sent nothing yet: all of its data are still to come.
+                // An executing command has sent nothing yet: all of its data will still be sent.
                 boolean early = task != null && !task.declaresDataOut() && request.begRun() == 0;
                 if (!sent && !early) {
                     responses.reject(bhs, RejectReason.SNACK_REJECT);
@@ -45,7 +45,7 @@ public final class Snacks {
                     responses.reject(bhs, RejectReason.SNACK_REJECT);
                 }
             }
-            case DATA_ACK -> responses.reject(bhs, RejectReason.INVALID_DATA_ACK); // no Data-In asks for one
+            case DATA_ACK -> responses.reject(bhs, RejectReason.INVALID_DATA_ACK); // no Data-In requests one
         }
     }
 

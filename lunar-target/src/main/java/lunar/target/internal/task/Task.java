@@ -28,18 +28,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A SCSI command, from its PDU to its response (SAM-5 section 4.7.4), in a {@link TaskState}. Its parts do the work:
- * {@link TaskCommand} is what the initiator asked for, {@link DataOutPhase} collects data, {@link TaskData} has their
- * memory, {@link Execution} runs the command outside the event loop, {@link AbortState} records an abort, {@link
- * TaskOutcome} is what the initiator is told.
+ * {@link TaskCommand} holds the command, {@link DataOutPhase} receives data-out, {@link TaskData} holds the data
+ * buffers, {@link Execution} runs the command outside the event loop, {@link AbortState} records an abort,
+ * {@link TaskOutcome} holds the result.
  *
  * <p>Confined to the event loop's thread, and owned by its session, except between {@link DeviceServer#execute} and its
- * end: then the device server may fill in data on a thread of its own, and read what cannot change meanwhile; the
- * outcome and all changes of state are made on the event loop's thread.
+ * end: then the device server may access data buffers and immutable state on its own thread; the outcome and all
+ * changes of state are made on the event loop's thread.
  *
- * <p>A successful READ or WRITE is reused for a later command, so that these allocate nothing: once it has ended, its
- * answer is handed over and the transport is done with its data. No other task is reused, since it may still be
- * referred to: by an abort, a copy that goes on in the background, the answers kept for recovery. Reuse relies on
- * devices to end a request once and not to access it afterwards.
+ * <p>A successful READ or WRITE is reused for a later command, so that these allocate nothing: after it has ended, its
+ * response is handed over and the transport has released its data. Other tasks are not reused, because an abort, a
+ * background copy, or a response kept for recovery may still refer to them. Reuse relies on devices to end a request
+ * once and not to access it afterwards.
  */
 public final class Task implements ScsiTask, Transport.Release {
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -65,7 +65,7 @@ public final class Task implements ScsiTask, Transport.Release {
     private TaskSet.@Nullable Rank rank;
     private @Nullable List<Runnable> whenEnded;
 
-    /** Number of Data-In PDUs that the transport has not released, and of other holders; they use the buffer. */
+    /** Number of Data-In PDUs that the transport has not released, plus other holders of the buffer. */
     private int holds;
 
     /** @param rules the negotiated rules for the data of the commands of the connection */
@@ -78,7 +78,7 @@ public final class Task implements ScsiTask, Transport.Release {
         execution = new Execution(this, context.loop());
     }
 
-    /** Becomes the task of a command that has just come; resets all state of the previous one. */
+    /** Initializes the task for a new command; resets all state of the previous one. */
     void begin(CommandHeader header, Lun to, DeviceServer by, boolean isDelivered, long nowMs) {
         become(isDelivered ? TaskState.RECEIVING : TaskState.HELD);
         command.begin(header, to);
@@ -106,7 +106,7 @@ public final class Task implements ScsiTask, Transport.Release {
         state = next;
     }
 
-    // --- what the command is ---
+    // --- the command ---
 
     /** Returns the initiator task tag. */
     int itt() { return command.itt(); }
@@ -115,8 +115,10 @@ public final class Task implements ScsiTask, Transport.Release {
 
     boolean isImmediate() { return command.isImmediate(); }
 
-    /** Whether data go both ways. */
-    boolean isBidirectional() { return command.isBidirectional(); }
+    /** Whether the command is bidirectional. */
+    boolean isBidirectional() {
+        return command.isBidirectional();
+    }
 
     /** Returns the expected data transfer length from the device; 0 for a command that does not read. */
     int expectedInBytes() {
@@ -214,7 +216,7 @@ public final class Task implements ScsiTask, Transport.Release {
 
     // --- its data ---
 
-    /** Starts the data phase. Without memory the data are drained, and the task ends with BUSY. */
+    /** Starts the data phase. Without memory the data is discarded, and the task ends with BUSY. */
     DataOutResult receive(int immediateBytes, boolean isFinal) {
         int expected = command.expectedOutBytes(); // negative beyond 2 GiB: refused, no data are requested
         if (expected > 0 && out.isWanted() && !data.ensure(expected)) {
@@ -231,7 +233,7 @@ public final class Task implements ScsiTask, Transport.Release {
     /** Returns the transfer of the data-out. */
     WriteTransfer transfer() { return out.transfer(); }
 
-    /** Returns the memory for data-out at an offset; NULL where they are only to be drained. */
+    /** Returns the memory for data-out at an offset; NULL if the data is to be discarded. */
     MemorySegment destination(int offset, int length) {
         return !state.takesData() || offset < 0 || length > command.expectedOutBytes() - offset
                 ? MemorySegment.NULL
@@ -327,7 +329,8 @@ public final class Task implements ScsiTask, Transport.Release {
         switch (state) {
             case EXECUTING -> complete(with, why, dataIn);
             case LEFT_BEHIND -> context.letGo(this); // it may have been answered
-            default -> LOG.log(System.Logger.Level.ERROR, "command {0} of LUN {1} ended twice",
+            default -> LOG.log(System.Logger.Level.ERROR,
+                    "command {0} of LUN {1} ended twice; internal error",
                     command.name(), lun());
         }
     }
@@ -340,7 +343,8 @@ public final class Task implements ScsiTask, Transport.Release {
 
     /** Ends the command after an internal error, which must affect nothing else. */
     void failed(Throwable bug) {
-        LOG.log(System.Logger.Level.ERROR, "command " + command.name() + " of LUN " + lun(), bug);
+        LOG.log(System.Logger.Level.ERROR,
+                "internal error in command " + command.name() + " of LUN " + lun(), bug);
         if (state.isAtDevice()) {
             checkCondition(INTERNAL_FAILURE);
         }
@@ -357,7 +361,7 @@ public final class Task implements ScsiTask, Transport.Release {
     /** Marks the task aborted. On the event loop's thread. */
     void abort() { abort.abort(); }
 
-    /** Notes that its unit is taken away, for which it is aborted. */
+    /** Records that it is aborted because its unit is removed. */
     public void withdraw() {
         abort.withdraw();
     }
@@ -368,8 +372,8 @@ public final class Task implements ScsiTask, Transport.Release {
     }
 
     /**
-     * Ends an aborted task that the device server does not have. One that it has ends by itself, or is left behind by
-     * {@link #leaveBehind}.
+     * Ends an aborted task that the device server does not have. Other tasks are ended by the device server or detached
+     * by {@link #leaveBehind}.
      */
     void endUnbegun() {
         become(TaskState.COMPLETED);
@@ -377,8 +381,8 @@ public final class Task implements ScsiTask, Transport.Release {
     }
 
     /**
-     * Leaves an aborted task to the device that has not ended it: fences what it may still change. Returns false where
-     * that is not known.
+     * Detaches an aborted task that the device has not completed: fences the blocks that it may still change. Returns
+     * false if they are not known.
      */
     boolean leaveBehind() {
         if (state != TaskState.EXECUTING || !aborted() || !execution.fence()) {
@@ -390,8 +394,8 @@ public final class Task implements ScsiTask, Transport.Release {
     }
 
     /**
-     * Whether the task was aborted because its unit was taken away, and has not been answered. Then that becomes its
-     * outcome; unless an Asynchronous Message reports the abort (RFC 7143 section 4.2.3.4).
+     * Whether the task was aborted because its unit was removed and has not been answered. Then its outcome reports
+     * that, unless an Asynchronous Message reports the abort (RFC 7143 section 4.2.3.4).
      */
     boolean endsWithoutUnit() {
         return !context.reportsAborts() && endsWith(abort.withoutUnit());
@@ -437,7 +441,7 @@ public final class Task implements ScsiTask, Transport.Release {
         }
     }
 
-    /** Notes that its whole answer has been handed over; releases the hold taken meanwhile. */
+    /** Records that its whole response has been handed over; releases the hold taken meanwhile. */
     void answered() {
         outcome.answered();
         release();
@@ -450,7 +454,7 @@ public final class Task implements ScsiTask, Transport.Release {
 
     // --- its end ---
 
-    /** Runs something on the event loop's thread when the task has ended; at once if it has. */
+    /** Registers an action to run on the event loop's thread when the task has ended; runs it at once if it has. */
     void whenEnded(Runnable what) {
         if (state.isEnded() || state == TaskState.LEFT_BEHIND) {
             what.run();
@@ -462,7 +466,7 @@ public final class Task implements ScsiTask, Transport.Release {
         whenEnded.add(what);
     }
 
-    /** Ends a task that is completed, dropped, or let go by its device at last. */
+    /** Ends a task that is completed, dropped, or finally completed by its device. */
     void ended() {
         become(TaskState.ENDED);
         execution.ended(server);
@@ -476,13 +480,13 @@ public final class Task implements ScsiTask, Transport.Release {
         }
     }
 
-    /** Notes that the session has removed it. */
+    /** Records that the session has removed it. */
     void left() {
         become(TaskState.GONE);
         retire();
     }
 
-    /** Offers the task for reuse, if nothing can refer to it any more. */
+    /** Offers the task for reuse, if nothing can refer to it any longer. */
     private void retire() {
         if (state == TaskState.GONE && command.isPlain() && outcome.isAnswered() && holds == 0
                 && outcome.status() == Status.GOOD && !aborted() && context.recoveryLevel() == 0
@@ -491,7 +495,7 @@ public final class Task implements ScsiTask, Transport.Release {
             set = null;
             rank = null;
             data.clear(false);
-            execution.clear(); // or it would keep memory alive that is not its own
+            execution.clear(); // otherwise it would keep memory of others reachable
             connection.reuse(this);
         }
     }

@@ -8,8 +8,8 @@ import java.util.function.Predicate;
 import lunar.iscsi.spi.EventLoop;
 
 /**
- * Aborts tasks of a session. A task that a device executes cannot be called back: it is waited for, and left behind
- * if the device does not end it in time. Confined to the event loop's thread.
+ * Aborts tasks of a session. A task that a device executes cannot be recalled: it is waited for, and detached if the
+ * device does not complete it in time. Confined to the event loop's thread.
  */
 final class TaskAborts {
     private final SessionTasks tasks;
@@ -26,8 +26,8 @@ final class TaskAborts {
     CompletableFuture<Integer> abort(Predicate<Task> which, Consumer<List<Task>> marked) {
         List<Task> chosen = tasks.all().stream().filter(which).toList();
         List<Task> fresh = chosen.stream().filter(task -> !task.aborted()).toList();
-        fresh.forEach(Task::abort); // all of them, before the end of one lets the next begin
-        chosen.forEach(task -> task.owe(false)); // it may be owed an answer since an earlier function was rejected
+        fresh.forEach(Task::abort); // mark all of them before the end of one lets the next begin
+        chosen.forEach(task -> task.owe(false)); // an earlier, rejected function may have owed it a response
         var waits = new ArrayList<CompletableFuture<Void>>();
         for (Task task : chosen) { // including those that were aborted before
             var wait = new CompletableFuture<Void>();

@@ -11,8 +11,8 @@ import lunar.scsi.command.CdbDecoder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The command of a task, as its PDU had it. Filled on the event loop's thread; the device server may read it on any
- * thread until it has ended the task.
+ * The SCSI command of a task, with the fields of its PDU. Filled on the event loop's thread; the device server may read
+ * it on any thread until it has ended the task.
  */
 final class TaskCommand {
     private Lun lun = Lun.ZERO;
@@ -24,14 +24,14 @@ final class TaskCommand {
     private int expectedOutBytes;
     private int expectedInBytes;
 
-    /** Holds a CDB that fits the header; a longer one has a segment of its own. */
+    /** Holds a CDB that fits the header; longer CDBs have a separate segment. */
     private final MemorySegment shortCdb = MemorySegment.ofArray(new byte[ScsiCommand.CDB_LENGTH]);
     private MemorySegment cdbBytes = shortCdb;
-    /** The CDB as the device server decoded it when the command came; a plain one is decoded on demand. */
+    /** The CDB as decoded by the device server on arrival; a plain one is decoded on demand. */
     private @Nullable Cdb cdb;
     private boolean plain;
 
-    /** Becomes a command that has just come. */
+    /** Sets the fields from a new command. */
     void begin(CommandHeader header, Lun to) {
         lun = to;
         itt = header.itt();
@@ -61,7 +61,7 @@ final class TaskCommand {
         cdb = decoded;
     }
 
-    /** Notes that the command is a plain READ or WRITE, whose CDB is not kept decoded. */
+    /** Records that the command is a plain READ or WRITE, whose CDB is not kept decoded. */
     void acceptPlain() {
         plain = true;
     }
@@ -78,7 +78,7 @@ final class TaskCommand {
     /** Whether the initiator declares data-out (the W bit). */
     boolean writes() { return write; }
 
-    /** Whether data go both ways. */
+    /** Whether the command is bidirectional. */
     boolean isBidirectional() { return read && write; }
 
     /** Returns the expected data transfer length to the device; 0 for a command that does not write. */
@@ -91,7 +91,7 @@ final class TaskCommand {
         return expectedInBytes;
     }
 
-    /** Returns the CDB as it came. */
+    /** Returns the CDB as received. */
     MemorySegment cdbBytes() { return cdbBytes; }
 
     boolean isPlain() { return plain; }
@@ -104,11 +104,11 @@ final class TaskCommand {
         try {
             return CdbDecoder.decode(cdbBytes);
         } catch (InvalidCdbException e) {
-            throw new IllegalStateException("not plain", e);
+            throw new IllegalStateException("not a plain command", e);
         }
     }
 
-    /** Returns the name of the command for the log, as far as it is known. */
+    /** Returns the name of the command for the log, if known. */
     String name() {
         return plain || cdb != null ? cdb().toString() : "unknown";
     }

@@ -1,29 +1,29 @@
 package lunar.target.internal.task;
 
 /**
- * A connection as the tasks that have their allegiance to it see it (RFC 7143 section 4.2.2.1). Confined to the event
- * loop's thread.
+ * View of a connection for the tasks with allegiance to it (RFC 7143 section 4.2.2.1). Confined to the event loop's
+ * thread.
  */
 public interface TaskConnection {
-    /** Returns the connection's number in its session. */
+    /** Returns the CID. */
     int cid();
 
-    /** Returns when the peer was last heard. */
+    /** Returns when the peer was last active. */
     long heardMs();
 
-    /** Whether data can go from a device to the initiator without a buffer, as nothing is kept to be sent again. */
+    /** Whether a device can send data to the initiator without a buffer, because nothing is kept for retransmission. */
     boolean transfers();
 
-    /** Executes a task if its turn has come and its data are there; otherwise asks for the data. */
+    /** Executes a task if its turn has come and its data is complete; otherwise requests the data. */
     void advance(Task task);
 
-    /** Sends the outcome of a task, unless it is aborted or the connection is over. */
+    /** Sends the outcome of a task, unless it is aborted or the connection has ended. */
     void answer(Task task);
 
-    /** Sends the outcome of a task that its device has not ended, and keeps the task's buffer. */
+    /** Sends the outcome of a task that its device has not completed, and keeps the task's buffer. */
     void answerLeftBehind(Task task);
 
-    /** Keeps a finished task, which nothing refers to any more, for reuse. */
+    /** Keeps a finished task, which nothing refers to any longer, for reuse. */
     void reuse(Task task);
 
     /** Whether the connection can be used. */
@@ -32,9 +32,9 @@ public interface TaskConnection {
     /** Returns the StatSN of the next answer. */
     int nextStatSn();
 
-    /** Whether the initiator has every status before this number. */
+    /** Whether the initiator has acknowledged every status before this StatSN. */
     boolean hasAcknowledged(int statSn);
 
-    /** Pings the initiator, which acknowledges by its answer what it has received. */
+    /** Pings the initiator, whose reply acknowledges the responses that it has received. */
     void ping();
 }

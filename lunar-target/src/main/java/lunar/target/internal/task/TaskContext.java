@@ -3,7 +3,7 @@ package lunar.target.internal.task;
 import lunar.iscsi.spi.EventLoop;
 import lunar.scsi.target.Nexus;
 
-/** The session of a task, as far as the task needs it. Confined to the event loop's thread. */
+/** View of a session for its tasks. Confined to the event loop's thread. */
 interface TaskContext {
     /** Returns the I_T nexus that the session is. */
     Nexus nexus();
@@ -17,12 +17,12 @@ interface TaskContext {
     /** Returns the negotiated ErrorRecoveryLevel. */
     int recoveryLevel();
 
-    /** Whether an Asynchronous Message reports tasks that others abort (RFC 7143 section 4.2.3.4). */
+    /** Whether an Asynchronous Message reports tasks aborted by other nexuses (RFC 7143 section 4.2.3.4). */
     boolean reportsAborts();
 
     /** Ends a task that is completed: sends its answer and removes it. */
     void completed(Task task);
 
-    /** Ends a task that was left behind: the session has gone on without it. */
+    /** Ends a detached task, without which the session has continued. */
     void letGo(Task task);
 }

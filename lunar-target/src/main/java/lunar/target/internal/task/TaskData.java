@@ -10,21 +10,21 @@ import lunar.scsi.target.Buffers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory for the data of a task: one buffer, and one more where data go both ways; or none, where the device sends
- * the data-in. Confined to the event loop's thread, except for that sending.
+ * Data buffers of a task: one, a second one for a bidirectional command, or none if the device sends the data-in
+ * directly. Confined to the event loop's thread, except for direct sending.
  */
 final class TaskData implements Transport.Source {
     private final CommandMemory memory;
     private @Nullable UnitUsage unit;
     private boolean bidirectional;
     private Buffers.@Nullable Buffer buffer;
-    /** The buffer for data-in of a bidirectional command; its data-out use {@link #buffer}. */
+    /** The buffer for data-in of a bidirectional command; its data-out uses {@link #buffer}. */
     private Buffers.@Nullable Buffer dataInBuffer;
 
-    /** How many parts of {@link #buffer} the transport is filling; it must not be given to another task meanwhile. */
+    /** Number of parts of {@link #buffer} that the transport is filling; the buffer must not be reused meanwhile. */
     private int filling;
 
-    /** The device that sends the data-in itself, from {@link #sourceOffset} on; null where a buffer has them. */
+    /** Device that sends the data-in directly, starting at {@link #sourceOffset}; null if the data is in a buffer. */
     private volatile @Nullable BlockDevice source;
     private volatile long sourceOffset;
 
@@ -41,7 +41,7 @@ final class TaskData implements Transport.Source {
         unit = usage;
     }
 
-    /** Borrows memory besides that for the data; null where there is none. */
+    /** Borrows memory besides that for the data; null if none is available. */
     Buffers.@Nullable Buffer borrow(int bytes) {
         return memory.take(unit, bytes);
     }
@@ -51,7 +51,7 @@ final class TaskData implements Transport.Source {
         memory.give(Objects.requireNonNull(unit), borrowed);
     }
 
-    /** Ensures memory for this many bytes; its content is undefined. Returns false where there is none. */
+    /** Ensures memory for this many bytes; its content is undefined. Returns false if none is available. */
     boolean ensure(int bytes) {
         Buffers.Buffer lent = buffer;
         if (lent != null && lent.memory().byteSize() >= bytes) {
@@ -72,7 +72,7 @@ final class TaskData implements Transport.Source {
         return buffer == null ? MemorySegment.NULL : buffer.slice(offset, length);
     }
 
-    /** Returns memory for data-in; null where there is none. */
+    /** Returns memory for data-in; null if none is available. */
     @Nullable
     MemorySegment roomForDataIn(int bytes) {
         if (!bidirectional) {
@@ -91,7 +91,7 @@ final class TaskData implements Transport.Source {
         return Objects.requireNonNull(from).slice(offset, length);
     }
 
-    /** Has the data-in sent by a device, from this offset on. */
+    /** Makes a device send the data-in, starting at this offset. */
     void transferFrom(BlockDevice device, long offsetBytes) {
         source = device;
         sourceOffset = offsetBytes;
@@ -107,12 +107,12 @@ final class TaskData implements Transport.Source {
                 channel);
     }
 
-    /** Notes that the transport begins to fill a part of the buffer; {@link #giveBack()} keeps it until then. */
+    /** Records that the transport begins to fill a part of the buffer; {@link #giveBack()} keeps it meanwhile. */
     void beginFilling() {
         filling++;
     }
 
-    /** Notes that the transport no longer fills a part of the buffer. */
+    /** Records that the transport no longer fills a part of the buffer. */
     void endFilling() {
         filling--;
     }

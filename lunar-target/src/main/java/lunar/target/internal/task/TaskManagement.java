@@ -29,17 +29,17 @@ import lunar.target.ServerLimits;
 
 /**
  * Performs task management (RFC 7143 section 11.5, RFC 7144, SAM-5 chapter 7). An aborted task that a device executes
- * cannot be called back: the answer waits until the device has ended it, or until the blocks that it may still change
- * are fenced, so that after "function complete" no effect of it is ever seen. Where neither happens in time, because a
- * command does work other than device requests, the answer is "function rejected". That means nothing was performed:
- * the commands are answered after all, with ABORTED COMMAND, since their real outcome is not known.
+ * cannot be recalled: the response waits until the device has completed it, or until the blocks that it may still
+ * change are fenced, so that no effect of it is visible after "function complete". If neither happens in time, because
+ * a command does work other than device requests, the response is "function rejected". That means that nothing was
+ * performed: the commands are answered nevertheless, with ABORTED COMMAND, because their real outcome is not known.
  *
- * <p>The data of tasks that are aborted while R2Ts are outstanding are not waited for, contrary to section 4.2.3.3:
- * common initiators stop sending at once, and data that do come are discarded.
+ * <p>Contrary to section 4.2.3.3, the data of tasks aborted with outstanding R2Ts is not waited for: common initiators
+ * stop sending at once, and data that does arrive is discarded.
  */
 public final class TaskManagement {
     /**
-     * The answer to a function.
+     * Response to a task management function.
      *
      * @param information additional response information, of a query
      */
@@ -79,8 +79,10 @@ public final class TaskManagement {
         pendingCount++;
     }
 
-    /** Ends that count when it has been answered. */
-    public void answered() { pendingCount--; }
+    /** Uncounts a function or logout that has been answered. */
+    public void answered() {
+        pendingCount--;
+    }
 
     /** Performs a function. To be called on the event loop's thread; the future completes on any thread. */
     public CompletableFuture<Answer> perform(TaskManagementFunction function,
@@ -97,7 +99,7 @@ public final class TaskManagement {
         return begin(function, request);
     }
 
-    /** Whether a reset would end tasks of others for an initiator that may only read, or does not see all units. */
+    /** Whether a reset by an initiator that is read-only, or cannot access all units, would end tasks of others. */
     private boolean endsTasksOfOthers(TaskManagementFunction function,
             TaskManagementRequest request) {
         LunMap luns = session.nexus().luns();
@@ -107,10 +109,10 @@ public final class TaskManagement {
                 yield unit != null && luns.isReadOnly(unit);
             }
             case TARGET_WARM_RESET -> luns.units().stream().anyMatch(luns::isReadOnly);
-            case TARGET_COLD_RESET -> // ends the sessions of all, whatever LUNs they see
+            case TARGET_COLD_RESET -> // ends all sessions, regardless of their LUNs
                 luns.units().stream().anyMatch(luns::isReadOnly)
                         || !luns.units().containsAll(session.device().units());
-            default -> false; // the others end tasks of their own session only
+            default -> false; // the other functions affect only their own session
         };
     }
 
@@ -127,13 +129,13 @@ public final class TaskManagement {
                         : afterCommandsBefore(request, () -> onUnit(function, request, unit));
             }
             case TARGET_WARM_RESET, TARGET_COLD_RESET -> {
-                // A reset of several units need not wait for missing commands (section 4.2.3.4).
+                // A reset of several units does not have to wait for missing commands (section 4.2.3.4).
                 tasks.missing().plugBefore(request.cmdSn());
                 yield reset(request, session.nexus().luns().units());
             }
             case I_T_NEXUS_RESET -> afterCommandsBefore(request, () -> resetNexus(request));
-            case TASK_REASSIGN -> throw new IllegalStateException("not by this class");
-            case CLEAR_ACA -> now(FUNCTION_NOT_SUPPORTED); // without NORMACA there is none (SAM-5 section 7.4)
+            case TASK_REASSIGN -> throw new IllegalStateException("not handled by this class");
+            case CLEAR_ACA -> now(FUNCTION_NOT_SUPPORTED); // without NORMACA there is no ACA (SAM-5 section 7.4)
         };
     }
 
@@ -237,7 +239,7 @@ public final class TaskManagement {
     }
 
     /**
-     * Answers when all have ended, or after the longest time that an initiator may have to wait.
+     * Completes when all have ended, or after the longest time that an initiator may have to wait.
      *
      * @param own tasks of this session that the function aborts
      */

@@ -4,13 +4,15 @@ import lunar.scsi.Sense;
 import lunar.scsi.Status;
 import org.jspecify.annotations.Nullable;
 
-/** The outcome of a task, and how much of it the initiator has been sent. Confined to the event loop's thread. */
+/** Outcome of a task, and the part of it that has been sent to the initiator. Confined to the event loop's thread. */
 final class TaskOutcome {
     private Status status = Status.GOOD;
     private @Nullable Sense sense;
     private int dataInBytes;
 
-    /** Whether the whole answer has been handed over. It may wait at the response fence when the task has ended. */
+    /**
+     * Whether the whole response has been handed over. It may still wait at the response fence when the task has ended.
+     */
     private boolean answered;
     private int acknowledgedPdus;
     private int acknowledgedBytes;
@@ -31,7 +33,7 @@ final class TaskOutcome {
 
     Status status() { return status; }
 
-    /** Returns the sense of a CHECK CONDITION; null with another status. */
+    /** Returns the sense data of a CHECK CONDITION; null with another status. */
     @Nullable
     Sense sense() { return sense; }
 
@@ -40,23 +42,23 @@ final class TaskOutcome {
         return dataInBytes;
     }
 
-    /** Notes that the whole answer has been handed over. */
+    /** Records that the whole response has been handed over. */
     void answered() { answered = true; }
 
     boolean isAnswered() { return answered; }
 
-    /** Notes Data-In that the initiator had before the task was reassigned to another connection. */
+    /** Records Data-In that the initiator received before the task was reassigned to another connection. */
     void acknowledged(int pdus, int bytes) {
         acknowledgedPdus = pdus;
         acknowledgedBytes = bytes;
     }
 
-    /** Returns the number of Data-In PDUs that need not be sent again. */
+    /** Returns the number of Data-In PDUs that need no retransmission. */
     int acknowledgedPdus() {
         return acknowledgedPdus;
     }
 
-    /** Returns the bytes of data-in that need not be sent again. */
+    /** Returns the bytes of data-in that need no retransmission. */
     int acknowledgedBytes() {
         return acknowledgedBytes;
     }

@@ -7,7 +7,7 @@ import lunar.iscsi.spi.EventLoop;
 import lunar.scsi.target.Nexus;
 import lunar.scsi.target.ScsiTarget;
 
-/** A session as the handling of its tasks sees it. Confined to the event loop's thread. */
+/** View of a session for the handling of its tasks. Confined to the event loop's thread. */
 public interface TaskSession {
     /** The lowest iSCSIProtocolLevel with priorities, queries and status qualifiers. */
     int RFC_7144 = 2;

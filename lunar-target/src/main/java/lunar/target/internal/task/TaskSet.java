@@ -10,11 +10,11 @@ import lunar.iscsi.pdu.TaskAttribute;
 
 /**
  * The tasks of one I_T nexus on one logical unit and the order in which they may begin (SAM-5 section 8.6), each nexus
- * having a task set of its own (TST 001b). Confined to the thread of the session's event loop.
+ * having a separate task set (TST 001b). Confined to the thread of the session's event loop.
  *
  * <p>Tasks are placed in ranks: each ORDERED task in a rank of its own, the SIMPLE tasks between two of them together.
  * Only tasks of the first rank begin. HEAD OF QUEUE tasks are in a rank apart, begin at once, and no other begins
- * before they have ended. While all are SIMPLE there is one rank, and a task costs two additions.
+ * before they have ended. While all tasks are SIMPLE there is one rank, and a task costs two additions.
  */
 final class TaskSet {
     /** Tasks that may run concurrently. */
@@ -24,7 +24,7 @@ final class TaskSet {
         private final List<Task> waiting = new ArrayList<>(0);
     }
 
-    /** Orders by command priority: 1 first, 15 late, and 0, which is no priority, last (SAM-5 section 8.7). */
+    /** Orders by command priority, 1 first; 0 means no priority and is last (SAM-5 section 8.7). */
     private static final Comparator<Task> BY_PRIORITY = Comparator
             .comparingInt(task -> task.priority() == 0 ? Integer.MAX_VALUE : task.priority());
 
@@ -79,12 +79,12 @@ final class TaskSet {
         remove(task);
     }
 
-    /** Leaves an aborted task to its device: nothing waits for it any more, but it counts until {@link #letGo}. */
+    /** Detaches an aborted task from the set: no task waits for it any longer, but it counts until {@link #letGo}. */
     void leaveBehind(Task task) {
         remove(task);
     }
 
-    /** Stops counting a task that was left behind when its device has ended it. */
+    /** Stops counting a detached task after its device has completed it. */
     void letGo() {
         usage.ended();
     }
@@ -134,7 +134,7 @@ final class TaskSet {
                 Task next = waiting.stream().min(BY_PRIORITY).orElseThrow(); // the first of equals
                 waiting.remove(next);
                 waitingCount--;
-                if (!next.aborted()) { // its abort ends it
+                if (!next.aborted()) { // the abort ends it
                     next.execute();
                 }
             }

@@ -18,7 +18,7 @@ final class TaskSets {
 
     TaskSets(CommandQuota quota) { this.quota = quota; }
 
-    /** Adds a command to the set of its unit, or declines it where that is full (SAM-5 section 5.3.1). */
+    /** Adds a command to the set of its unit, or rejects it if the set is full (SAM-5 section 5.3.1). */
     void join(Task task, @Nullable LogicalUnit unit, TaskAttribute attribute, int priority) {
         TaskSet set = of(task.server(), unit);
         if (quota.isFull(set.usage())) {
@@ -39,7 +39,7 @@ final class TaskSets {
     }
 
     private TaskSet add(DeviceServer server, @Nullable LogicalUnit unit) {
-        if (sets.size() >= MAX_IDLE) { // units come and go
+        if (sets.size() >= MAX_IDLE) { // units may be removed
             sets.values().removeIf(set -> set.usage().isUnused());
         }
         if (unit != null && sets.values().stream().anyMatch(set -> set.usage().share() != null)) {

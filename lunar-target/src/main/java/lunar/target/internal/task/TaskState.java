@@ -17,31 +17,31 @@ package lunar.target.internal.task;
  * <tr><td>WAITING</td><td>EXECUTING</td><td>its turn in the task set has come</td></tr>
  * <tr><td></td><td>COMPLETED</td><td>it was refused, declined or aborted</td></tr>
  * <tr><td>EXECUTING</td><td>COMPLETED</td><td>the device server has ended it</td></tr>
- * <tr><td></td><td>LEFT_BEHIND</td><td>it was aborted and fenced, as its device did not end it</td></tr>
+ * <tr><td></td><td>LEFT_BEHIND</td><td>it was aborted and fenced, because its device did not complete it</td></tr>
  * <tr><td>LEFT_BEHIND</td><td>ENDED</td><td>the device server has ended it after all</td></tr>
  * <tr><td>COMPLETED</td><td>ENDED</td><td>its answer was handed over, kept at the fence, or omitted</td></tr>
  * <tr><td>ENDED</td><td>GONE</td><td>it has left its task set and its session</td></tr>
- * <tr><td>GONE</td><td>IDLE</td><td>nothing refers to it any more, so it can be reused</td></tr>
+ * <tr><td>GONE</td><td>IDLE</td><td>nothing refers to it any longer, so it can be reused</td></tr>
  * </table>
  */
 enum TaskState {
-    /** It has no command: it is new, or kept for reuse. */
+    /** No command: new, or kept for reuse. */
     IDLE,
-    /** A command before it is missing; its data may already be coming. */
+    /** An earlier command is missing; its data may already be arriving. */
     HELD,
-    /** Its data are still coming. */
+    /** Its data is incomplete. */
     RECEIVING,
-    /** Its data are there, but tasks before it have not ended (SAM-5 section 8.6). */
+    /** Its data is complete, but earlier tasks have not ended (SAM-5 section 8.6). */
     WAITING,
-    /** The device server has it. */
+    /** The device server executes it. */
     EXECUTING,
-    /** It was aborted, and its device does not end it: only its memory is still held. */
+    /** Aborted, but not completed by its device: only its memory is still held. */
     LEFT_BEHIND,
-    /** It has its outcome, or was aborted before it began; it is being answered. */
+    /** It has an outcome, or was aborted before it began; it is being answered. */
     COMPLETED,
-    /** It is over for all that wait for it; its data may still be being sent. */
+    /** Ended for everything that waits for it; its data may still be being sent. */
     ENDED,
-    /** The session does not know it any more; its data may still be being sent. */
+    /** Removed from the session; its data may still be being sent. */
     GONE;
 
     /** Whether a task may go from this state to another one. */
@@ -68,7 +68,7 @@ enum TaskState {
         return this == EXECUTING || this == LEFT_BEHIND;
     }
 
-    /** Whether the task is over, and no device has it any more. */
+    /** Whether the task has ended and no device executes it. */
     boolean isEnded() {
         return this == ENDED || this == GONE;
     }

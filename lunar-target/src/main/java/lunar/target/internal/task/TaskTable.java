@@ -12,13 +12,13 @@ final class TaskTable {
     private static final int SMALLEST = 64;
     private static final int HASH = 0x9e3779b9; // scatters tags that differ in few bits, high ones too
 
-    /** At most half of the places are taken, so that every search ends, and soon. */
+    /** At most half of the places are occupied, so that searches are short. */
     private @Nullable Task[] places = new Task[SMALLEST];
     private int size;
 
     boolean isEmpty() { return size == 0; }
 
-    /** Returns all tasks of this moment. */
+    /** Returns all current tasks. */
     List<Task> all() {
         var all = new ArrayList<Task>(size);
         for (Task task : places) {
@@ -53,7 +53,7 @@ final class TaskTable {
         size--;
         int mask = places.length - 1;
         places[gap] = null;
-        for (int at = (gap + 1) & mask;; at = (at + 1) & mask) { // later tasks may have been displaced by it
+        for (int at = (gap + 1) & mask;; at = (at + 1) & mask) { // it may have displaced later tasks
             Task next = places[at];
             if (next == null) {
                 return;

@@ -9,15 +9,15 @@ import lunar.iscsi.SerialNumbers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the PDUs that a connection has sent and its initiator has not acknowledged by ExpStatSN, to send them again for
- * a SNACK or on another connection (RFC 7143 sections 7.2 and 11.16). Bounded: the oldest are dropped. Used from error
- * recovery level 1 on. Confined to the event loop's thread.
+ * Keeps sent PDUs that the initiator has not acknowledged by ExpStatSN, to retransmit them for a SNACK or on another
+ * connection (RFC 7143 sections 7.2 and 11.16). Bounded: the oldest are dropped. Used from error recovery level 1 on.
+ * Confined to the event loop's thread.
  */
 public final class Unacknowledged {
-    /** Most PDUs with a status number that are kept. */
+    /** Maximum number of PDUs with a status number that are kept. */
     public static final int MAX_COUNT = 1024;
 
-    /** Most bytes of data segments that are kept as copies, such as those of echoed pings. */
+    /** Maximum number of bytes of data segments that are kept as copies, such as echoed pings. */
     static final int MAX_COPIED_BYTES = 1 << 20;
 
     /**
@@ -55,7 +55,7 @@ public final class Unacknowledged {
         }
     }
 
-    /** Drops the PDUs before a StatSN, which the initiator has. */
+    /** Drops the PDUs before a StatSN, which the initiator has received. */
     void acknowledge(int expStatSn) {
         while (!sent.isEmpty() && SerialNumbers.lessThan(sent.getFirst().statSn(), expStatSn)) {
             forgetOldest();

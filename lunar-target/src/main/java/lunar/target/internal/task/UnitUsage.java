@@ -4,8 +4,8 @@ import lunar.scsi.target.Buffers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what the commands of a session use of its command window and memory for one logical unit. Confined to the
- * thread of the session's event loop.
+ * Counts the use of a session's command window and memory by one logical unit. Confined to the thread of the session's
+ * event loop.
  */
 final class UnitUsage {
     private final CommandQuota quota;
@@ -13,7 +13,7 @@ final class UnitUsage {
     private int taskCount;
     private long lentBytes;
 
-    /** @param share the unit's share of the server's memory; null where there is no unit */
+    /** @param share the unit's share of the server's memory; null if there is no unit */
     UnitUsage(CommandQuota quota, Buffers.@Nullable Share share) {
         this.quota = quota;
         this.share = share;
@@ -21,7 +21,7 @@ final class UnitUsage {
 
     Buffers.@Nullable Share share() { return share; }
 
-    /** Counts a task; it counts until its device has ended it, even if it is aborted. */
+    /** Counts a task; it counts until its device has completed it, even if aborted. */
     void begun() {
         taskCount++;
         quota.occupied(1);
@@ -35,10 +35,12 @@ final class UnitUsage {
 
     int taskCount() { return taskCount; }
 
-    /** Returns the bytes of memory that the tasks have. */
-    long lentBytes() { return lentBytes; }
+    /** Returns the number of bytes of memory that the tasks use. */
+    long lentBytes() {
+        return lentBytes;
+    }
 
-    /** Counts memory; a negative count that which was given back. */
+    /** Counts memory; a negative count is returned memory. */
     void lent(long bytes) {
         lentBytes += bytes;
     }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class TsihsTest {
     @Test
-    void shouldGiveEachNumberOnceAndNoneWhenAllAreTaken() {
+    void shouldAllocateEachTsihOnceUntilExhausted() {
         var tsihs = new Tsihs();
         Set<Integer> given = new HashSet<>();
         for (int i = 0; i < Tsihs.COUNT; i++) {
@@ -23,7 +23,7 @@ class TsihsTest {
     }
 
     @Test
-    void shouldNotGiveANumberAgainSoon() {
+    void shouldNotReuseATsihSoon() {
         var tsihs = new Tsihs();
         int first = tsihs.claim().orElseThrow();
         tsihs.release(first);

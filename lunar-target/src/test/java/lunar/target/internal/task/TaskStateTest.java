@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class TaskStateTest {
     @Test
-    void shouldGoNowhereElse() {
+    void shouldRejectOtherTransitions() {
         var transitions = new ArrayList<String>();
         for (TaskState from : TaskState.values()) {
             for (TaskState to : TaskState.values()) {

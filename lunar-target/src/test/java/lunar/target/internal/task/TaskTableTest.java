@@ -24,7 +24,7 @@ class TaskTableTest {
     private static final int STEPS = 20_000;
 
     @Test
-    void shouldBeLikeAMap() throws ProtocolException {
+    void shouldMatchAMap() throws ProtocolException {
         long seed = Seed.next();
         var random = new Random(seed);
         for (int shift : new int[]{0, 16, 24}) { // hosts count in low bits, in high ones, or scatter their tags

@@ -19,12 +19,12 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * A directory of the sockets by which commands reach volumes. Only its owner may enter it, so a client that reaches a
- * socket is of the user that runs the volume. It is no proof that a volume runs or not: the members tell that.
+ * Directory of the sockets through which commands reach volumes. Only its owner may enter it, so a client of a socket
+ * belongs to the user that runs the volume. A socket does not prove that a volume is running; its members do.
  *
- * @param directory where they are
+ * @param directory path of the directory
  */
-public record ControlPlace(Path directory) {
+public record ControlDirectory(Path directory) {
     /** Bytes of the longest name that a socket can have (sockaddr_un, less its end). */
     private static final int MAX_PATH_BYTES = 107;
     private static final int MAX_SOCKETS = 1024;
@@ -38,33 +38,34 @@ public record ControlPlace(Path directory) {
             .fromString("rwx------");
 
     /**
-     * Returns the first place that only the user of this process can enter; made where it is not there. A place that
-     * another user has made instead is skipped.
+     * Returns the first directory that only the user of this process can enter, and creates it if it does not exist.
+     * Skips directories created by another user.
      */
-    public static ControlPlace ofUser() throws IOException {
-        List<ControlPlace> all = all();
+    public static ControlDirectory ofUser() throws IOException {
+        List<ControlDirectory> all = all();
         IOException why = null;
-        for (ControlPlace place : all) {
+        for (ControlDirectory place : all) {
             try {
                 place.prepare();
                 return place;
             } catch (IOException e) {
                 why = e;
                 System.getLogger("lunar.cli").log(System.Logger.Level.DEBUG,
-                        "no sockets in {0}: {1}",
+                        "cannot use {0} for control sockets: {1}",
                         place.directory, e.getMessage());
             }
         }
         try { // with a name that cannot be guessed
-            return new ControlPlace(Files.createTempDirectory(TEMPORARY, "lunar-" + user() + "-",
-                    PosixFilePermissions.asFileAttribute(PRIVATE)));
+            return new ControlDirectory(
+                    Files.createTempDirectory(TEMPORARY, "lunar-" + user() + "-",
+                            PosixFilePermissions.asFileAttribute(PRIVATE)));
         } catch (IOException e) {
             throw why == null ? e : why;
         }
     }
 
-    /** Where volumes of this user may be found, whatever is there; the best place first. */
-    static List<ControlPlace> all() throws IOException {
+    /** Returns all possible directories of this user's volumes, in order of preference. */
+    static List<ControlDirectory> all() throws IOException {
         var bases = new ArrayList<Path>();
         String runtime = System.getenv("XDG_RUNTIME_DIR");
         if (runtime != null && !runtime.isEmpty()) {
@@ -73,10 +74,10 @@ public record ControlPlace(Path directory) {
         int user = user();
         bases.add(user == 0 ? Path.of("/run") : Path.of("/run/user/" + user));
         bases.add(Path.of(System.getProperty("user.home", "/nowhere"), ".cache"));
-        var all = new ArrayList<ControlPlace>();
+        var all = new ArrayList<ControlDirectory>();
         bases.stream().filter(Files::isDirectory)
-                .forEach(base -> all.add(new ControlPlace(base.resolve("lunar"))));
-        all.add(Math.min(all.size(), 2), new ControlPlace(TEMPORARY.resolve("lunar-" + user)));
+                .forEach(base -> all.add(new ControlDirectory(base.resolve("lunar"))));
+        all.add(Math.min(all.size(), 2), new ControlDirectory(TEMPORARY.resolve("lunar-" + user)));
         return all;
     }
 
@@ -84,7 +85,9 @@ public record ControlPlace(Path directory) {
         return (Integer) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
     }
 
-    /** Makes the directory, where it is not there, and refuses one that others may enter, or of too long a name. */
+    /**
+     * Creates the directory if it does not exist; rejects one that others may enter, or with a name that is too long.
+     */
     void prepare() throws IOException {
         var _ = socket(LONGEST);
         try {
@@ -102,8 +105,8 @@ public record ControlPlace(Path directory) {
                 && Files.getAttribute(directory, "unix:uid", LinkOption.NOFOLLOW_LINKS)
                         .equals(user());
         if (!isOurs) {
-            throw new IOException(directory + " is not a directory that is yours alone (mode"
-                    + " 0700): remove it, or set XDG_RUNTIME_DIR to a directory of yours");
+            throw new IOException(directory + " is not a private directory of this user (mode"
+                    + " 0700): remove it, or set XDG_RUNTIME_DIR to such a directory");
         }
     }
 
@@ -125,8 +128,8 @@ public record ControlPlace(Path directory) {
     private Path socket(String name) throws IOException {
         Path path = directory.resolve(name + SOCKET);
         if (path.toString().getBytes(StandardCharsets.UTF_8).length > MAX_PATH_BYTES) {
-            throw new IOException(path + " is too long a name for a socket: set XDG_RUNTIME_DIR"
-                    + " to a shorter one");
+            throw new IOException(path + " is too long for a socket path: set XDG_RUNTIME_DIR"
+                    + " to a shorter path");
         }
         return path;
     }
@@ -150,7 +153,7 @@ public record ControlPlace(Path directory) {
         return sockets;
     }
 
-    /** The sole right to run a volume, until it is closed or the process ends, in whatever way. */
+    /** Exclusive lock to run a volume, until it is closed or the process ends. */
     public record Right(FileChannel file, FileLock lock) implements AutoCloseable {
         @Override
         public void close() {
@@ -163,9 +166,9 @@ public record ControlPlace(Path directory) {
     }
 
     /**
-     * The sole right of this user's processes to change a config file, which takes them some milliseconds. Blocks.
+     * Acquires the lock of this user's processes for changing a config file, which is held for milliseconds. Blocks.
      *
-     * @throws IOException where another process does not let go of it
+     * @throws IOException if another process does not release it
      */
     public Right configs() throws IOException {
         prepare();
@@ -189,7 +192,8 @@ public record ControlPlace(Path directory) {
                 file.close();
             }
         }
-        throw new IOException("another process is changing a config file, and does not end");
+        throw new IOException(
+                "another process holds the lock for changing config files; end that process");
     }
 
     /** Empty where another process has it, or this one. */
@@ -201,7 +205,7 @@ public record ControlPlace(Path directory) {
         }
     }
 
-    /** The right to the socket of a volume; empty where another process of this user has it, or this one. */
+    /** The right to the socket of a volume; empty if another process of this user has it, or this one. */
     Optional<Right> claim(UUID volume) throws IOException {
         prepare();
         FileChannel file = FileChannel.open(directory.resolve(volume + LOCK),

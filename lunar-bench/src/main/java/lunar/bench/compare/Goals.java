@@ -26,33 +26,33 @@ import static lunar.bench.compare.Agenda.WRITES;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import lunar.bench.compare.Bar.Bound;
-import lunar.bench.compare.Bar.Figure;
-import lunar.bench.compare.Bar.Quantity;
+import lunar.bench.compare.Goal.Bound;
+import lunar.bench.compare.Goal.Figure;
+import lunar.bench.compare.Goal.Quantity;
 import lunar.bench.harness.Pair.Terms;
 
-/** Goals of Lunar's data path. */
-final class Bars {
+/** Performance goals of Lunar's data path. */
+final class Goals {
     private static final Pair MODEL = Pair.of(CEILING, LOOP);
     private static final Pair SPREAD_MODEL = Pair.of(SPREAD_CEILING, LOOP);
 
-    private final List<Bar> bars = new ArrayList<>();
+    private final List<Goal> goals = new ArrayList<>();
 
-    private Bars() {}
+    private Goals() {}
 
-    static List<Bar> all() {
-        var all = new Bars();
+    static List<Goal> all() {
+        var all = new Goals();
         all.target();
         all.ceiling();
         all.initiator();
         all.sessions();
         all.digests();
-        return List.copyOf(all.bars);
+        return List.copyOf(all.goals);
     }
 
     private void ratio(String what, Work work, Pair over, Pair under, Quantity quantity,
             Bound bound) {
-        bars.add(new Bar(work.name(), what, new Figure(work, over, quantity),
+        goals.add(new Goal(work.name(), what, new Figure(work, over, quantity),
                 Optional.of(new Figure(work, under, quantity)), bound));
     }
 
@@ -128,7 +128,7 @@ final class Bars {
     }
 
     private void slowest(Pair pair, Bound bound) {
-        bars.add(new Bar(SESSIONS.name(), "slowest session / mean: " + pair.label(),
+        goals.add(new Goal(SESSIONS.name(), "slowest session / mean: " + pair.label(),
                 new Figure(SESSIONS, pair, Quantity.SLOWEST), Optional.empty(), bound));
     }
 

@@ -1,15 +1,15 @@
 package lunar.initiator.multipath;
 
 /**
- * Limits how long a request is sent again to a unit that reports itself gone over open sessions, such as one that
- * another gateway has taken over. Not thread-safe.
+ * Limits how long a request is retried at a unit that reports itself gone on open sessions, such as one that another
+ * gateway has taken over. Not thread-safe.
  */
-final class Refusal {
+final class GoneUnitTimeout {
     private final MultipathOptions options;
-    /** Time to give up, by {@link System#nanoTime}; 0 as long as the request was not refused, and for never. */
+    /** Time to give up, by {@link System#nanoTime}; 0 if the request was not rejected yet, and for no limit. */
     private long giveUpNanos;
 
-    Refusal(MultipathOptions options) { this.options = options; }
+    GoneUnitTimeout(MultipathOptions options) { this.options = options; }
 
     /** Resets this for another request. */
     void reset() { giveUpNanos = 0; }

@@ -3,8 +3,8 @@ package lunar.it.fuzz;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Choices that a seed decides. */
-final class Dice {
+/** Random choices determined by a seed. */
+final class SeededRandom {
     private static final int[] EDGES = {0, 1, 2, 3, 4, 7, 8, 0x7f, 0x80, 0xff, 0x100, 0x1ff, 0x200,
             0x201, 0x1fff, 0x2000, 0x2001, 0x7fff, 0x8000, 0xffff, 0x1_0000, 0x4_0000, 0x4_0001,
             0x10_0000, 0x40_0000, 0x40_0001, 0xff_ffff, 0x100_0000, 0x7fff_fe00, 0x7fff_ffff,
@@ -12,12 +12,13 @@ final class Dice {
 
     private final SplittableRandom random;
 
-    private Dice(SplittableRandom random) { this.random = random; }
+    private SeededRandom(SplittableRandom random) { this.random = random; }
 
     /** The choices of one plan. */
-    static Dice of(long seed, long number) {
+    static SeededRandom of(long seed, long number) {
         // Neighbours must not be alike: the generator's own mixing takes care of that after one step.
-        return new Dice(new SplittableRandom(seed * 0x9e37_79b9_7f4a_7c15L + number).split());
+        return new SeededRandom(
+                new SplittableRandom(seed * 0x9e37_79b9_7f4a_7c15L + number).split());
     }
 
     int below(int bound) { return random.nextInt(bound); }

@@ -13,23 +13,23 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Lines of JSON on a socket, none longer or later than it may be. For one thread. */
-final class Lines implements AutoCloseable {
+/** JsonReads and writes lines of JSON on a socket, with limits on length and time. Not thread-safe. */
+final class JsonLines implements AutoCloseable {
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
     private final SocketChannel channel;
     private final ByteBuffer in;
 
     /** @param maxBytes of a line that is read */
-    Lines(SocketChannel channel, int maxBytes) {
+    JsonLines(SocketChannel channel, int maxBytes) {
         this.channel = channel;
         in = ByteBuffer.allocate(maxBytes).limit(0);
     }
 
     /**
-     * The next line; empty where the other end has closed.
+     * Returns the next line; empty if the other end has closed.
      *
-     * @param most how long that may take; then the connection is closed
+     * @param most timeout, after which the connection is closed
      */
     Optional<JsonNode> read(Duration most) throws IOException {
         var deadline = new CompletableFuture<Void>();
@@ -55,7 +55,7 @@ final class Lines implements AutoCloseable {
             }
             in.compact();
             if (!in.hasRemaining()) {
-                throw new IOException("a line of more than " + in.capacity() + " bytes");
+                throw new IOException("line longer than " + in.capacity() + " bytes");
             }
             int count = channel.read(in);
             in.flip();
@@ -93,7 +93,8 @@ final class Lines implements AutoCloseable {
         try {
             channel.close();
         } catch (IOException e) {
-            System.getLogger("lunar.cli").log(System.Logger.Level.DEBUG, "a control socket", e);
+            System.getLogger("lunar.cli").log(System.Logger.Level.DEBUG, "control socket failed",
+                    e);
         }
     }
 

@@ -11,16 +11,16 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Something that is to be reached: a figure, or the ratio of two of the same round.
+ * A performance goal: a bound for a figure, or for the ratio of two figures of one round.
  *
- * @param row what is measured, as the table has it
- * @param what of it
- * @param under what the figure is divided by
- * @param bound what is to be reached
+ * @param row name of the measurement in the table
+ * @param what name of the figure
+ * @param under divisor of the figure
+ * @param bound the bound to reach
  */
-record Bar(String row, String what, Figure over, Optional<Figure> under, Bound bound) {
+record Goal(String row, String what, Figure over, Optional<Figure> under, Bound bound) {
 
-    /** Quantities of a measurement that a bar judges. */
+    /** Quantities of a measurement that a goal judges. */
     enum Quantity {
         IOPS,
         SERVER_US,
@@ -99,7 +99,7 @@ record Bar(String row, String what, Figure over, Optional<Figure> under, Bound b
                 : Optional.empty();
     }
 
-    /** Judges the measurements; empty where there are none. */
+    /** Judges the measurements; empty if there are none. */
     Optional<Judged> judge(List<Measurement> measured) {
         return spread(measured).map(spread -> new Judged(row, what, bound.toString(),
                 spread.text(2), bound.verdict(spread)));

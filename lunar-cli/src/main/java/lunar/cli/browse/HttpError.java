@@ -1,20 +1,20 @@
 package lunar.cli.browse;
 
-/** A request that is answered with a page that says why not. */
-final class Refusal extends Exception {
+/** Thrown when a request fails; carries the HTTP status and a message. */
+final class HttpError extends Exception {
     private static final long serialVersionUID = 1;
 
     private final int status;
 
-    Refusal(int status, String message) {
+    HttpError(int status, String message) {
         super(message);
         this.status = status;
     }
 
-    /** Status of HTTP. */
+    /** Returns the HTTP status. */
     int status() { return status; }
 
-    /** A sentence. */
+    /** Returns the message as a sentence. */
     String text() {
         String message = String.valueOf(getMessage());
         return Character.toUpperCase(message.charAt(0)) + message.substring(1)

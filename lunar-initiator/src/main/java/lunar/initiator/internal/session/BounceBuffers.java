@@ -6,10 +6,10 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Bounce buffers in place of callers' buffers that the transport cannot use: memory that is confined to the caller's
- * thread, whereas the event loop's thread sends and receives, and arrays that are not of bytes. Thread-safe.
+ * Bounce buffers in place of callers' buffers that the transport cannot use: memory confined to the caller's thread,
+ * which the event loop's thread cannot access, and arrays other than byte arrays. Thread-safe.
  */
-public final class Bounces {
+public final class BounceBuffers {
     /** Serves to test whether other threads may access a buffer; never started. */
     private static final Thread OTHER = Thread.ofPlatform().unstarted(() -> {});
     private static final long MAX_IDLE_BYTES = 16 << 20;
@@ -39,14 +39,14 @@ public final class Bounces {
         return isUsable(buffer) ? buffer : take(buffer.byteSize()).copyFrom(buffer);
     }
 
-    /** Copies what was received in a stand-in to the caller's buffer. */
+    /** Copies data received in a bounce buffer to the caller's buffer. */
     public static void copyBack(MemorySegment used, MemorySegment buffer) {
         if (!used.equals(buffer)) {
             buffer.copyFrom(used);
         }
     }
 
-    /** Takes a stand-in back; does nothing for a buffer that needed none. */
+    /** Returns a bounce buffer; no effect for a buffer that needed none. */
     public synchronized void give(MemorySegment used, MemorySegment buffer) {
         if (!used.equals(buffer) && idleBytes + used.byteSize() <= MAX_IDLE_BYTES) {
             idle.push(used);

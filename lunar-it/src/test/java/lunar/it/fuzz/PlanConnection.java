@@ -13,12 +13,12 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 
-/** One connection that carries out a plan. Belongs to the thread of the fuzzer. */
-final class Talk {
+/** A connection that executes a plan. Confined to the fuzzer's thread. */
+final class PlanConnection {
     private static final long HANG_MS = 60_000;
     private static final long SLOW_MS = 50;
 
-    /** A challenge that has not come by then was not asked for rightly. */
+    /** Without a challenge by then, the request for it was malformed. */
     private static final long CHALLENGE_MS = 300;
 
     final Plan plan;
@@ -34,7 +34,8 @@ final class Talk {
     private boolean over;
     private long byteCount;
 
-    Talk(Plan plan, InetSocketAddress portal, Selector selector, Map<String, Integer> seen,
+    PlanConnection(Plan plan, InetSocketAddress portal, Selector selector,
+            Map<String, Integer> seen,
             long nowMs) throws IOException {
         this.plan = plan;
         channel = SocketChannel.open(portal);

@@ -9,16 +9,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** Peers that ask and do not read: each has its share of memory for answers, and others go on. */
-class DeafPeersTest {
+/**
+ * Tests peers that send requests and do not read: each has its share of memory for responses, and others are not
+ * affected.
+ */
+class NonReadingPeersTest {
     private static final int PEERS = 50;
     private static final int PING_BYTES = 8 << 10;
     private static final int CHUNK_BYTES = 64 << 10;
 
-    /** What one peer may have waiting: its limit, the answer that reached it, and what that leaves of a buffer. */
+    /** Maximum queued bytes of one peer: its limit, the response that reached it, and the unused rest of a buffer. */
     private static final long MOST_BYTES = ServerLimits.DEFAULT.maxAnswerBytes() + 2 * CHUNK_BYTES;
 
-    /** What the honest session may have at the same moment. */
+    /** Queued bytes of the well-behaved session at the same time. */
     private static final long HONEST_BYTES = CHUNK_BYTES;
 
     @Test
@@ -85,7 +88,7 @@ class DeafPeersTest {
 
     /** A request of 48 bytes may have an answer of thousands; one read brings a thousand such. */
     @Test
-    void shouldTakeNoMoreCommandsOfABatchThanItsShareHasRoomFor() throws Exception {
+    void shouldAcceptNoMoreCommandsOfABatchThanItsShareAllows() throws Exception {
         try (var target = new TargetFixture();
                 var peer = WirePeer.loggedIn(target.server, 0)) {
             var reader = Thread.ofVirtual().start(() -> readOn(peer));

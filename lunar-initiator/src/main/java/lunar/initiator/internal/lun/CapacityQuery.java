@@ -13,11 +13,11 @@ import lunar.scsi.block.CapacityData16;
 import lunar.scsi.block.ReadCapacity16;
 
 /**
- * Asks a unit for its capacity, which may have changed, without blocking. Asks one question at a time; after a question
- * without a good answer the unit is left alone for a while, longer each time: it may answer each question with the unit
- * attention that triggers further ones, here and by other paths. Thread-safe.
+ * Queries the capacity of a unit, which may have changed, without blocking. One query is in progress at a time; after a
+ * failed query the next one is delayed with backoff, because a unit may answer each query with the unit attention that
+ * triggers further queries, here and on other paths. Thread-safe.
  */
-public final class CapacityQuestion {
+public final class CapacityQuery {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
     private static final int CAPACITY_BYTES = 32;
     private static final long FIRST_REST_MS = 1_000;
@@ -27,9 +27,9 @@ public final class CapacityQuestion {
     private final Tasks tasks;
     private final Lun lun;
     private final Device device;
-    /** Of the question under way. */
+    /** Of the question in progress. */
     private final RetryPolicy retries = new RetryPolicy();
-    /** Whether the unit is being asked, and is to be asked again afterwards; guarded by this. */
+    /** Whether a query is in progress, and whether to repeat it afterwards; guarded by this. */
     private boolean asks;
     private boolean asksAgain;
     /** Rests after questions in a row without a good answer; guarded by this. */
@@ -46,18 +46,18 @@ public final class CapacityQuestion {
         boolean isClosed();
     }
 
-    public CapacityQuestion(SessionEngine session, Lun lun, Device device) {
+    public CapacityQuery(SessionEngine session, Lun lun, Device device) {
         this.session = session;
         this.lun = lun;
         this.device = device;
         tasks = session.tasks();
     }
 
-    /** Asks, and has the device adopt the answer when it comes. */
+    /** Sends a query, and makes the device adopt the response. */
     public void ask() {
         synchronized (this) {
             if (asks) {
-                asksAgain = true; // the answer under way may be outdated
+                asksAgain = true; // the answer in progress may be outdated
                 return;
             }
             asks = true;
@@ -82,8 +82,10 @@ public final class CapacityQuestion {
                 adopt(CapacityData16.decode(command.dataIn()));
                 isAnswered = true;
             } else if (session.isOpen()) {
-                LOG.log(System.Logger.Level.WARNING, "{0}: not answered, and has {1} blocks as"
-                        + " before: {2}", tasks.describe(command), device.blockCount(),
+                LOG.log(System.Logger.Level.WARNING,
+                        "{0}: no valid response; keeping the capacity of {1}"
+                                + " blocks: {2}",
+                        tasks.describe(command), device.blockCount(),
                         String.valueOf(command.failure() == null
                                 ? SenseMapping.failure(command.status(), command.sense(), "it")
                                         .getMessage()
@@ -123,7 +125,7 @@ public final class CapacityQuestion {
         }
     }
 
-    /** Allows the next question, and asks it if there was cause for it since the last one. */
+    /** Permits the next query, and sends it if it was requested meanwhile. */
     private void asked() {
         boolean again;
         synchronized (this) {

@@ -10,12 +10,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Threads that are there before they are needed, begin at once, and are waited for. */
-public final class Crew implements AutoCloseable {
+/** A fixed group of threads that is started in advance, runs jobs simultaneously, and waits for all of them. */
+public final class WorkerThreads implements AutoCloseable {
     private final int size;
     private final ExecutorService threads;
 
-    public Crew(int size) {
+    public WorkerThreads(int size) {
         this.size = size;
         threads = Executors.newFixedThreadPool(size);
     }

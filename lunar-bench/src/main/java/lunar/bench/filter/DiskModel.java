@@ -13,11 +13,11 @@ import lunar.block.spi.RequestCompletion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that is as slow as a disk with one arm and no queue of its own: each request waits until the arm is over its
- * track and its block under the head, and is done before the next one begins. A model, and said to be one wherever its
- * figures are told: 7200 turns a minute, 1 ms to the next track, 9 ms over the whole disk, 150 MB/s.
+ * Model of a disk with one arm and without a queue, over memory: each request waits for the seek and the rotation to
+ * its block, and completes before the next one begins. Reports mark its figures as those of a model: 7200 rpm, 1 ms
+ * track-to-track seek, 9 ms full seek, 150 MB/s.
  */
-final class ArmDisk extends QueuedDevice {
+final class DiskModel extends QueuedDevice {
     private static final double TURN_NS = 60e9 / 7200;
     private static final double SETTLE_NS = 1e6;
     private static final double STROKE_NS = 8e6;
@@ -30,7 +30,7 @@ final class ArmDisk extends QueuedDevice {
     /** Position of the arm, after the last block; used by the arm's thread only. */
     private long headBytes;
 
-    ArmDisk(BlockDevice memory) {
+    DiskModel(BlockDevice memory) {
         super(memory);
         arm = Thread.ofPlatform().daemon().name("bench arm").start(this::run);
     }

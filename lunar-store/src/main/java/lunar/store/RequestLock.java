@@ -4,11 +4,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.StampedLock;
 
 /**
- * Shared by requests that touch blocks, exclusive to those which must be alone because they read, decide and write. A
- * share may be given back by another thread than the one that took it. A thread that asks for a share without waiting
- * gets none while another waits to be alone: a device that is always busy would never let that one in.
+ * A lock that is shared by most requests and exclusive for requests that read, decide and write. A share may be
+ * released by another thread than the one that acquired it. An attempt to acquire a share without waiting fails while a
+ * thread waits for exclusive access, which could otherwise starve on a busy device.
  */
-final class AloneLock {
+final class RequestLock {
     private final StampedLock lock = new StampedLock();
     /** Threads that wait to be alone. */
     private final AtomicInteger waiting = new AtomicInteger();
@@ -22,10 +22,11 @@ final class AloneLock {
         return isAwaited() ? 0 : lock.tryReadLock();
     }
 
-    /** Whether a thread waits to be alone, or the lock is shut: then a share is kept only for what has begun. */
-    boolean isAwaited() {
-        return waiting.get() > 0 || shut;
-    }
+    /**
+     * Whether a thread waits for exclusive access, or the lock is closed; then a share may only be kept for started
+     * work.
+     */
+    boolean isAwaited() { return waiting.get() > 0 || shut; }
 
     /** Sets, alone, whether the blocks must not be used as they are; ask {@link #isShut} after a wait for a share. */
     void shut(boolean value) {

@@ -6,9 +6,9 @@ import lunar.raid.metadata.record.SuperblockReading;
 import lunar.raid.metadata.record.VolumeDescription;
 import lunar.raid.service.VolumeSpec;
 
-/** Describes a device's content in words. */
-public final class Found {
-    private Found() {}
+/** Describes the content of a device for messages. */
+public final class DeviceContent {
+    private DeviceContent() {}
 
     /** Half a line for a person. */
     public static String describe(Candidate candidate) {

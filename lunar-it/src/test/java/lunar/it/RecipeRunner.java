@@ -20,21 +20,21 @@ import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
-/** Compiles recipes in memory, as statements of a method, against all that the tests have; and runs them. */
-final class Kitchen {
+/** Compiles recipes in memory, as statements of a method, with the class path of the tests; and runs them. */
+final class RecipeRunner {
     private static final String NAME = "Recipe";
 
     private final List<String> imports;
 
-    Kitchen(List<String> imports) { this.imports = imports; }
+    RecipeRunner(List<String> imports) { this.imports = imports; }
 
     /**
      * Does what a recipe says, with assertions on.
      *
      * @return the lines it printed
-     * @throws AssertionError when it does not compile; the message has the line of the document
+     * @throws AssertionError if it does not compile; the message has the line of the document
      */
-    List<String> cook(Recipe recipe) throws Exception {
+    List<String> run(Recipe recipe) throws Exception {
         var loader = new Loader(compile(recipe));
         loader.setDefaultAssertionStatus(true);
         var printed = new ByteArrayOutputStream();
@@ -55,15 +55,15 @@ final class Kitchen {
 
     private Map<String, ByteArrayOutputStream> compile(Recipe recipe) throws IOException {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        var told = new DiagnosticCollector<JavaFileObject>();
+        var diagnostics = new DiagnosticCollector<JavaFileObject>();
         try (var classes = new Classes(
-                compiler.getStandardFileManager(told, null, StandardCharsets.UTF_8))) {
-            boolean good = compiler.getTask(null, classes, told,
+                compiler.getStandardFileManager(diagnostics, null, StandardCharsets.UTF_8))) {
+            boolean good = compiler.getTask(null, classes, diagnostics,
                     List.of("-proc:none", "-classpath", System.getProperty("java.class.path")),
                     null, List.of(new Source(source(recipe)))).call();
             if (!good) {
                 throw new AssertionError(recipe + " does not compile:\n"
-                        + String.join("\n", told.getDiagnostics().stream()
+                        + String.join("\n", diagnostics.getDiagnostics().stream()
                                 .filter(each -> each.getKind() == Diagnostic.Kind.ERROR)
                                 .map(each -> recipe.file() + ":" + each.getLineNumber() + ": "
                                         + each.getMessage(null))
@@ -117,7 +117,7 @@ final class Kitchen {
         private final Map<String, ByteArrayOutputStream> compiled;
 
         Loader(Map<String, ByteArrayOutputStream> compiled) {
-            super(Kitchen.class.getClassLoader());
+            super(RecipeRunner.class.getClassLoader());
             this.compiled = compiled;
         }
 

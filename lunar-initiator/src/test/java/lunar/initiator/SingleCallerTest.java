@@ -20,15 +20,18 @@ import lunar.scsi.block.ReadBlocks;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A single thread that waits for each command receives its answers itself, but runs no code of others. */
+/**
+ * Tests that a single thread that waits for each command receives its responses itself, but runs no other caller's
+ * code.
+ */
 @Timeout(30)
-class LoneCallerTest {
+class SingleCallerTest {
     private static final String LOOP = "lunar-initiator-0";
 
     private final Set<String> answerers = ConcurrentHashMap.newKeySet();
     private final LinkedBlockingQueue<String> told = new LinkedBlockingQueue<>();
 
-    /** An initiator that notes who receives answers, and who tells of sessions. */
+    /** An initiator that records the threads that receive responses and that report session events. */
     private Initiator initiator() throws IOException {
         return Initiator.create(InitiatorOptions.of("iqn.2026-11.org.lunar:test")
                 .withMetrics((_, _, _, _, _, _) -> answerers.add(threadName()))

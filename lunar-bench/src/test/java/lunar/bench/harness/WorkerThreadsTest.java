@@ -9,12 +9,12 @@ import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.Test;
 
-class CrewTest {
+class WorkerThreadsTest {
     /** Each job waits for all others, which it would do forever if one began later. */
     @Test
     void shouldRunAllJobsAtOnce() throws Exception {
         var together = new CyclicBarrier(20);
-        try (var crew = new Crew(20)) {
+        try (var crew = new WorkerThreads(20)) {
             for (int round = 0; round < 3; round++) {
                 assertThat(crew.run(Collections.nCopies(20, () -> await(together)))).isPositive();
             }
@@ -30,8 +30,8 @@ class CrewTest {
     }
 
     @Test
-    void shouldTellWhatAJobDiedOf() {
-        try (var crew = new Crew(2)) {
+    void shouldReportWhyAJobFailed() {
+        try (var crew = new WorkerThreads(2)) {
             assertThatThrownBy(() -> crew.run(List.of(() -> {}, () -> {
                 throw new BenchException("no such disk");
             }))).isInstanceOf(BenchException.class).hasMessage("no such disk");

@@ -13,9 +13,9 @@ import lunar.block.Size;
 import lunar.server.ServedUnit;
 import lunar.server.ServerChange;
 
-/** Tells what a server serves, and what has changed in it, in lines for people. */
-final class Changes {
-    private Changes() {}
+/** Formats what a server serves, and what has changed, as lines for the operator. */
+final class ChangeReport {
+    private ChangeReport() {}
 
     static String serving(ServedUnit lun, List<InetSocketAddress> portals) {
         return "serving " + name(lun) + " " + size(lun) + " on "
