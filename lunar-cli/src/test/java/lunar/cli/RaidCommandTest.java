@@ -232,7 +232,7 @@ class RaidCommandTest {
                 "would be destroyed");
         raid("create", "raid5:other", file("x") + SIZE, file("y") + SIZE).fails(1,
                 "RAID 5 takes at least 3 members");
-        raid("create", "raid1:other", file("x") + SIZE, file("x") + SIZE).fails(1, "named twice");
+        raid("create", "raid1:other", file("x") + SIZE, file("x") + SIZE).fails(1, "listed twice");
         raid("create", "ram:1", file("x") + SIZE).fails(2, "is not a volume name");
         raid("replace", "raid5:vol", "1", file("nothing")).fails(1, "nothing");
         raid("fail", "raid6:vol", "1").fails(1, "raid5:vol");

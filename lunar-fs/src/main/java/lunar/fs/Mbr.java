@@ -119,7 +119,7 @@ final class Mbr {
         long at = extended.first();
         while (true) {
             if (!seen.add(at) || seen.size() > MAX_LOGICAL) {
-                notices.add("the chain of logical partitions is endless");
+                notices.add("the chain of logical partitions contains a cycle");
                 return;
             }
             long position = at * sectorBytes;

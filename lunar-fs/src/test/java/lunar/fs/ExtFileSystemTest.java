@@ -149,7 +149,7 @@ class ExtFileSystemTest {
             assertThatThrownBy(() -> view.find("links/loop")).isInstanceOf(NotFoundException.class)
                     .hasMessageContaining("40 links");
             assertThatThrownBy(() -> view.find("one/more")).isInstanceOf(NotFoundException.class)
-                    .hasMessageContaining("no directory");
+                    .hasMessageContaining("is not a directory");
         }
     }
 

@@ -75,6 +75,8 @@ class RingFailureTest {
         private volatile int failures;
         /** The wake of the ring, and a request. */
         private final CountDownLatch taken = new CountDownLatch(2);
+        /** The request that is submitted while the first one runs: no call fails before, which would close the ring to it. */
+        private final CountDownLatch submitted = new CountDownLatch(1);
         /** Whether the engine waits for the kernel to let go of the ring, and may learn that it has. */
         private final CountDownLatch awaited = new CountDownLatch(1);
         private final CountDownLatch letGo = new CountDownLatch(1);
@@ -114,6 +116,7 @@ class RingFailureTest {
                         bytes);
             }
             if (taken.getCount() == 0 && failures > 0) {
+                submitted.await();
                 failures--;
                 ERRNO.set(state, 0L, Errno.EIO);
                 return -1;
@@ -186,6 +189,7 @@ class RingFailureTest {
         assertThat(ring.submit(first.request)).isTrue();
         assertThat(calls.taken.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(ring.submit(second.request)).isTrue();
+        calls.submitted.countDown();
         second.end.get(60, TimeUnit.SECONDS);
         assertThat(device.handedOver).contains(second.request);
         return new Read[]{first, second};
@@ -230,6 +234,7 @@ class RingFailureTest {
         assertThat(ring.submit(first.request)).isTrue();
         assertThat(calls.taken.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(ring.submit(second.request)).isTrue();
+        calls.submitted.countDown();
         for (Read read : List.of(first, second)) {
             assertThatThrownBy(() -> read.end.get(60, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(BusyException.class);

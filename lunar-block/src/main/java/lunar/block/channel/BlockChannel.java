@@ -28,8 +28,9 @@ import lunar.block.StorageException;
  * <p><b>Durability.</b> As on the device: by {@link #force}, or {@code DSYNC} when it is opened.
  *
  * <p><b>Interruption and close.</b> An interrupt does not close the channel (it is no {@code InterruptibleChannel}),
- * and fails an operation only if the device itself fails it, with {@link lunar.block.AbortedException}; its deadlines bound
- * each wait. Close does not close the device. An operation of another thread that is in progress fails with {@link java.nio.channels.AsynchronousCloseException} once the device no longer uses the buffer.
+ * and fails an operation only if the device itself fails it, with {@link lunar.block.AbortedException}; the deadlines
+ * of the device bound each wait. Close does not close the device. An operation of another thread that is in progress
+ * fails with {@link java.nio.channels.AsynchronousCloseException} once the device no longer uses the buffer.
  *
  * <p>Buffers may be direct or heap buffers; whole blocks are transferred without a copy. A failed operation changes
  * neither the position of the buffer nor that of the channel.
