@@ -58,5 +58,5 @@ theirs="$both&chap-algorithms=sha-256&mutual-user=target&mutual-secret-file=$scr
 lunar copy --verify "$scratch/data" "$(uri own "$theirs/theirs")"
 selected sha256
 same "$scratch/data" /tmp/disk
-refused 'prove' info "$(uri own "$theirs/wrong")"
+refused 'failed to authenticate itself' info "$(uri own "$theirs/wrong")"
 refused 'authentication failed' info "$(uri wrong "$theirs/theirs")"

@@ -141,7 +141,7 @@ class PartitionTableTest {
     @Test
     void shouldNameWhatItCannotRead() throws Exception {
         Path image = disk(MIB);
-        assertProblem(image, "there is no ext2, ext3, ext4 or FAT file system");
+        assertProblem(image, "contains no ext2, ext3, ext4 or FAT file system");
         put(image, 3, "NTFS    ".getBytes(StandardCharsets.US_ASCII));
         assertProblem(image, "contains NTFS");
     }

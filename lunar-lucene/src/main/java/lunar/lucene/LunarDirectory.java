@@ -39,10 +39,10 @@ import org.jspecify.annotations.Nullable;
  * directory rejects further commits, because the device may have lost data that it had accepted; close the directory
  * and open it again.
  *
- * <p><b>One writer.</b> A second directory over the same image in this process is rejected. A process on another host
- * that opens the same LUN for writing takes it over: the next commit of the first one fails. Until then, writes of the
- * first may overwrite space that the second uses, so avoid this situation. A read-only device is opened for reading
- * only, by any number of processes, as long as none writes.
+ * <p><b>One writer.</b> A second directory that writes to the same formatted device in this process is rejected.
+ * Another process that opens the same LUN for writing takes it over: the next commit of the previous owner fails. Until
+ * then, the previous owner may overwrite data of the new one, so avoid this situation. A read-only device is opened for
+ * reading only, by any number of processes, as long as none writes.
  *
  * <p><b>Deletion</b> works as on Unix: a deleted file can still be read by open inputs, and its space is released after
  * these are closed and the deletion is committed. <b>Reading a file that is still being written</b> is rejected with
@@ -55,7 +55,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The caller closes the device, after the directory. Thread-safe.
  */
 public final class LunarDirectory extends BaseDirectory {
-    /** Bytes of pages in memory unless said otherwise: 64 MiB, or an eighth of a heap that is smaller. */
+    /** Default size of the page cache: 64 MiB or an eighth of the maximum heap, whichever is smaller. */
     public static final long DEFAULT_CACHE_BYTES = Math.min(64L << 20,
             Runtime.getRuntime().maxMemory() / 8);
 
@@ -139,7 +139,7 @@ public final class LunarDirectory extends BaseDirectory {
      *
      * @param cacheBytes heap memory for pages; at least 1 MiB
      * @throws org.apache.lucene.index.CorruptIndexException if there is none, or if it is corrupt
-     * @throws LockObtainFailedException if it is already open in this process
+     * @throws LockObtainFailedException if it is already open for writing in this process
      */
     public static LunarDirectory open(BlockDevice device, long cacheBytes) throws IOException {
         var units = new Units(device);
@@ -164,7 +164,7 @@ public final class LunarDirectory extends BaseDirectory {
         }
     }
 
-    /** Bytes that new files can have now. Deletions add to it with the next commit. */
+    /** Returns the bytes available to new files. Space of deleted files is added by the next commit. */
     public long freeBytes() {
         lock.lock();
         try {
@@ -235,7 +235,7 @@ public final class LunarDirectory extends BaseDirectory {
         try {
             StoredFile file = file(source);
             if (files.containsKey(dest)) {
-                throw new FileAlreadyExistsException(dest, source, "rename on " + units);
+                throw new FileAlreadyExistsException(dest, null, "cannot rename " + source + " on " + units);
             }
             files.remove(source);
             files.put(dest, file);
@@ -261,7 +261,7 @@ public final class LunarDirectory extends BaseDirectory {
     private void requireWritable() throws WriteProtectedException {
         ensureOpen();
         if (readOnly) {
-            throw new WriteProtectedException(units + " is open for reading only");
+            throw new WriteProtectedException(units + " is opened read-only");
         }
     }
 
@@ -283,7 +283,7 @@ public final class LunarDirectory extends BaseDirectory {
         lock.lock();
         try {
             if (files.containsKey(name)) {
-                throw new FileAlreadyExistsException(name, null, "on " + units);
+                throw new FileAlreadyExistsException(name, null, "already exists on " + units);
             }
             return output(name);
         } finally {
@@ -320,25 +320,25 @@ public final class LunarDirectory extends BaseDirectory {
         @Override
         public void requireOpen() throws IOException {
             if (!isOpen) {
-                throw closedBefore();
+                throw directoryClosed();
             }
         }
 
         @Override
         public void beginWrite() throws IOException {
             if (writes.register() < 0) {
-                throw closedBefore();
+                throw directoryClosed();
             }
             if (!isOpen) {
                 endWrite();
-                throw closedBefore();
+                throw directoryClosed();
             }
         }
 
         @Override
         public void endWrite() { int _ = writes.arriveAndDeregister(); }
 
-        private IOException closedBefore() {
+        private IOException directoryClosed() {
             return new IOException(units + ": the directory was closed before its outputs");
         }
 
@@ -346,7 +346,7 @@ public final class LunarDirectory extends BaseDirectory {
         public UnitRun extend(StoredFile file, long wanted) throws IOException {
             UnitRun run = tryExtend(file, wanted);
             if (run == null && hasLimbo()) {
-                commit(); // deleted files still have space
+                commit(); // frees the units of deleted files
                 run = tryExtend(file, wanted);
             }
             if (run == null) {
@@ -422,7 +422,7 @@ public final class LunarDirectory extends BaseDirectory {
         commit();
     }
 
-    /** Makes all files that are whole durable, and their names. */
+    /** Makes all complete files, renames and deletions durable. */
     private void commit() throws IOException {
         commitLock.lock();
         try {
@@ -543,13 +543,14 @@ public final class LunarDirectory extends BaseDirectory {
         }
     }
 
-    // --- the end ---
+    // --- closing ---
 
     /**
-     * Commits, and releases the device after the last write, because a late write could overwrite data of the next
-     * directory. Open inputs are invalidated; files of open outputs are lost. Idempotent.
+     * Commits, waits for writes in flight, then gives up ownership of the device: a later write could overwrite data of
+     * the next directory. Open inputs are invalidated; files of open outputs are lost. Idempotent.
      *
-     * @throws IOException if the commit failed; the directory is closed nevertheless
+     * @throws IOException if its commit failed; the directory is closed nevertheless. After an earlier commit has
+     *         failed, it closes without a commit and without an exception
      */
     @Override
     public void close() throws IOException {

@@ -126,6 +126,8 @@ class ParameterDataTest {
                         new Extent(8, 0xffff_ffffL, Provisioning.DEALLOCATED))),
                         LbaStatusList::decode),
                 of(new LbaStatusList(List.of(), true), LbaStatusList::decode),
+                of(new LbaStatusList(List.of(new Extent(0, 8, Provisioning.UNKNOWN))),
+                        LbaStatusList::decode),
                 of(new TargetPortGroups(true, 7, groups()), TargetPortGroups::decode),
                 of(new TargetPortGroups(false, 0, groups()), TargetPortGroups::decode),
                 of(new TaskManagementSupport(EnumSet.allOf(Function.class), true),

@@ -32,7 +32,7 @@ final class LunarContender implements Contender {
         blocks = Stamps.BYTES / device.blockSize();
     }
 
-    /** Stamps the disk; bytes of a block of it. */
+    /** Stamps the whole disk; returns its block size in bytes. */
     int prepare() throws BenchException {
         try {
             Stamps.fill(device, 0);
@@ -80,7 +80,7 @@ final class LunarContender implements Contender {
         return (write, places) -> new Batch(write, places).run(buffers);
     }
 
-    /** Requests of which each, at its end, begins the next one not yet begun. */
+    /** A batch of requests: each, when it completes, starts the next one of the batch. */
     private final class Batch {
         private final boolean write;
         private final int[] places;

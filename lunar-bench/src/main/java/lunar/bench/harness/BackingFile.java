@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * File of random bytes that both servers serve. It is read into the page cache by requests of 4 KiB, so that it is
- * cached in small folios. Data written or read in large requests is cached in folios of up to megabytes; each small
- * write to such a folio makes the file system check all its blocks, which takes about 50 us in any process and would
- * hide the time of a target.
+ * File of random bytes that the measured servers serve. It is written by requests of 4 KiB, so that the page cache
+ * holds it in small folios. Data written or read in large requests is cached in folios of up to megabytes; each small
+ * write to such a folio makes the file system check every block of the folio, which takes about 50 us in any process
+ * and would mask the target's own time. Stateless.
  */
 public final class BackingFile {
     public static final long BYTES = 1L << 30;
@@ -22,22 +22,26 @@ public final class BackingFile {
 
     private BackingFile() {}
 
-    /** Makes the file anew, stable. */
+    /** Creates or overwrites {@code backing.img} in a directory, on stable storage. */
     public static Path prepare(Path directory, long seed) throws BenchException {
         return prepare(directory.resolve("backing.img"), BYTES, seed);
     }
 
-    /** Fills another file, of a multiple of 1 MiB. */
+    /**
+     * Creates or overwrites a file, on stable storage.
+     *
+     * @param bytes a multiple of 1 MiB
+     */
     public static Path prepare(Path file, long bytes, long seed) throws BenchException {
         try {
             fill(file, bytes, seed);
             return file;
         } catch (IOException e) {
-            throw new BenchException(file + " cannot be created: " + e.getMessage(), e);
+            throw new BenchException("cannot write " + file + ": " + e.getMessage(), e);
         }
     }
 
-    /** Has everything on the disk, so that nothing is written back while something else is measured. */
+    /** Runs {@code sync}, so that no write-back takes place during the next measurement. */
     public static void writeBack(Path log) throws BenchException, InterruptedException {
         String _ = Processes.run(log, TOOL_SECONDS, List.of("sync"));
     }

@@ -12,16 +12,16 @@ import lunar.target.TargetSpec;
 
 /**
  * Lunar's target like {@code lunar serve}, but with a larger command window, and without a unit attention at the start
- * of a session, which jSCSI does not handle. Ends with its standard input, so that it does not outlive a killed
- * benchmark.
+ * of a session, because jSCSI cannot handle one. Exits when its standard input reaches end of file, so that it does not
+ * outlive a killed benchmark.
  */
 public final class BenchTarget {
-    /** Commands of a session at once. */
+    /** Maximum number of outstanding commands of a session. */
     private static final int WINDOW = 1024;
 
     private BenchTarget() {}
 
-    /** Serves devices as LUNs from 0 on: {@code COUNT URI --portal HOST:PORT --iqn IQN}. */
+    /** Opens a URI several times, serves the devices as LUNs: {@code COUNT URI --portal HOST:PORT --iqn IQN}. */
     public static void main(String[] args) throws IOException {
         var out = new PrintStream(new FileOutputStream(FileDescriptor.out), true,
                 StandardCharsets.UTF_8);

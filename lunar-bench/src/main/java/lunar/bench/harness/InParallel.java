@@ -8,20 +8,24 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Runs many steps, several at a time, such as logins and logouts. */
+/** Runs many independent steps, such as logins, on up to {@link #THREADS} threads. */
 public final class InParallel {
-    /** Steps at a time. */
+    /** Maximum number of concurrent steps. */
     public static final int THREADS = 16;
 
     private InParallel() {}
 
-    /** Runs one of many steps. */
+    /** A step, called on a thread of the pool. */
     @FunctionalInterface
     public interface Step<T> {
         T run(int number) throws IOException;
     }
 
-    /** Runs steps 0 to {@code count - 1} and returns their results. */
+    /**
+     * Runs steps 0 to {@code count - 1}; returns their results, in this order, when all have ended.
+     *
+     * @throws BenchException with the failure of the first step that failed
+     */
     public static <T> List<T> run(int count, Step<? extends T> step)
             throws BenchException, InterruptedException {
         try (ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
@@ -36,7 +40,7 @@ public final class InParallel {
             }
             return results;
         } catch (ExecutionException e) {
-            throw new BenchException("a session failed: " + e.getCause(), e);
+            throw new BenchException("a step failed: " + e.getCause(), e);
         }
     }
 }

@@ -6,15 +6,15 @@ import java.lang.foreign.ValueLayout;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 
-/** Content of each piece of a measured disk: its own number at its start and end, so that reads can be verified. */
+/** Stamps each 4 KiB piece of a measured disk with its index, at both ends, so that reads can be verified. */
 public final class Stamps {
-    /** Bytes of a piece, and of a request. */
+    /** Bytes of a piece, and of a measured request. */
     public static final int BYTES = 4096;
 
     private static final int PIECES_AT_ONCE = 64;
     private static final long LAST = BYTES - Long.BYTES;
     private static final ValueLayout.OfLong NUMBER = ValueLayout.JAVA_LONG_UNALIGNED;
-    /** So that no piece is all zeroes, which a disk holds before anything is written. */
+    /** Keeps the stamp of piece 0 distinct from the zeroes of a disk that was never written. */
     private static final long SALT = 0x9e37_79b9_7f4a_7c15L;
 
     private Stamps() {}
@@ -34,7 +34,7 @@ public final class Stamps {
         }
     }
 
-    /** Stamps a whole disk with numbers from {@code first} on. */
+    /** Stamps a whole disk: piece {@code i} gets the stamp of {@code first + i}. */
     public static void fill(BlockDevice disk, int first) throws StorageException {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment buffer = arena.allocate((long) PIECES_AT_ONCE * BYTES, BYTES);

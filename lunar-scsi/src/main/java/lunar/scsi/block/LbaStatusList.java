@@ -11,24 +11,31 @@ import lunar.scsi.wire.CdbFields;
 /**
  * GET LBA STATUS data (SBC-4).
  *
- * @param extents in ascending order; without gaps unless a report type leaves some out
+ * @param extents in ascending order; contiguous unless the report type excludes some
  * @param typeProcessed RTP: the REPORT TYPE of the command was processed
  */
 public record LbaStatusList(List<Extent> extents, boolean typeProcessed)
         implements
         ParameterData {
-    /** PROVISIONING STATUS; the ordinal is the code. */
+    /** PROVISIONING STATUS (SBC-4 section 5.9.2). */
     public enum Provisioning {
-        MAPPED, DEALLOCATED, ANCHORED, UNKNOWN;
+        /** Mapped, by code 0, "mapped or unknown", which every initiator accepts; code 3 is decoded as this too. */
+        MAPPED(0), DEALLOCATED(1), ANCHORED(2), UNKNOWN(4);
 
-        private static final Provisioning[] ALL = values();
+        private static final int MAPPED_FOR_CERTAIN = 3;
 
-        @SuppressWarnings("EnumOrdinal") // the standard numbers them from 0
-        int code() { return ordinal(); }
+        private final int code;
 
-        /** The status of a code; {@link #UNKNOWN} where it is reserved. */
+        Provisioning(int code) { this.code = code; }
+
+        /** Returns the status of a code; {@link #UNKNOWN} if it is reserved. */
         static Provisioning of(int code) {
-            return code < ALL.length ? ALL[code] : UNKNOWN;
+            return switch (code) {
+                case 0, MAPPED_FOR_CERTAIN -> MAPPED;
+                case 1 -> DEALLOCATED;
+                case 2 -> ANCHORED;
+                default -> UNKNOWN;
+            };
         }
     }
 
@@ -41,24 +48,26 @@ public record LbaStatusList(List<Extent> extents, boolean typeProcessed)
 
     private static final int HEADER_LENGTH = 8;
     private static final int EXTENT_LENGTH = 16;
-    private static final int MIN_LENGTH = 4;
+    /** Bytes of the length field, which the length does not count. */
+    private static final int LENGTH_FIELD_BYTES = 4;
 
     public LbaStatusList {
         extents = List.copyOf(extents);
     }
 
-    /** The list of a device that reports all, whatever it is asked. */
+    /** Creates the list of a device that ignores REPORT TYPE and reports all extents. */
     public LbaStatusList(List<Extent> extents) {
         this(extents, false);
     }
 
-    /** Reads the list; extents that are cut off are left out. */
+    /** Decodes the list; a truncated last extent is ignored. */
     public static LbaStatusList decode(MemorySegment bytes) throws MalformedDataException {
         if (bytes.byteSize() < HEADER_LENGTH) {
             throw new MalformedDataException(
-                    "GET LBA STATUS data of " + bytes.byteSize() + " bytes");
+                    "GET LBA STATUS data too short: " + bytes.byteSize() + " bytes, at least "
+                            + HEADER_LENGTH + " required");
         }
-        long end = Math.min(bytes.byteSize(), MIN_LENGTH + BigEndian.int32(bytes, 0));
+        long end = Math.min(bytes.byteSize(), LENGTH_FIELD_BYTES + BigEndian.int32(bytes, 0));
         var extents = new ArrayList<Extent>();
         for (long at = HEADER_LENGTH; at + EXTENT_LENGTH <= end; at += EXTENT_LENGTH) {
             extents.add(new Extent(BigEndian.int64(bytes, at), BigEndian.int32(bytes, at + 8),
@@ -71,13 +80,13 @@ public record LbaStatusList(List<Extent> extents, boolean typeProcessed)
     public byte[] bytes() {
         byte[] array = new byte[HEADER_LENGTH + EXTENT_LENGTH * extents.size()];
         var bytes = MemorySegment.ofArray(array);
-        BigEndian.int32(bytes, 0, array.length - MIN_LENGTH);
+        BigEndian.int32(bytes, 0, array.length - LENGTH_FIELD_BYTES);
         BigEndian.int8(bytes, 7, BigEndian.bit(typeProcessed, 0));
         for (int i = 0; i < extents.size(); i++) {
             int at = HEADER_LENGTH + i * EXTENT_LENGTH;
             BigEndian.int64(bytes, at, extents.get(i).lba());
             BigEndian.int32(bytes, at + 8, extents.get(i).blockCount());
-            BigEndian.int8(bytes, at + 12, extents.get(i).provisioning().code());
+            BigEndian.int8(bytes, at + 12, extents.get(i).provisioning().code);
         }
         return array;
     }

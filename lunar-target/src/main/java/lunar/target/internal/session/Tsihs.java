@@ -5,11 +5,11 @@ import java.util.OptionalInt;
 
 /**
  * Allocates the TSIHs of a server: each is claimed by a session, and is free again when that session has ended (RFC
- * 7143 section 4.4.3.3). Numbers are allocated in turn, so that a late login does not refer to a newer session with a
- * reused TSIH. Thread-safe.
+ * 7143 section 4.4.3.3). Allocation is round-robin, which delays reuse: a delayed login that names a session that has
+ * ended is unlikely to reach a newer one. Thread-safe.
  */
 final class Tsihs {
-    /** The number of TSIHs; 0 is not valid. */
+    /** Number of TSIHs, and the largest; 0 is reserved. */
     static final int COUNT = 0xffff;
 
     private final BitSet claimed = new BitSet(COUNT + 1);
@@ -31,7 +31,7 @@ final class Tsihs {
 
     /** Releases the TSIH of a session that has ended. */
     synchronized void release(int tsih) {
-        assert claimed.get(tsih) : "TSIH " + tsih + " released twice";
+        assert claimed.get(tsih) : "TSIH " + tsih + " was not claimed";
         claimed.clear(tsih);
     }
 }
