@@ -1,0 +1,76 @@
+package lunar.rdma;
+
+import org.jspecify.annotations.Nullable;
+
+/** How an operation ended. An entry of {@link Completions}, valid until the next poll fills these again. */
+public final class Completion {
+    private @Nullable Endpoint endpoint;
+    private Operation operation = Operation.SEND;
+    private CompletionStatus status = CompletionStatus.SUCCESS;
+    private int bytes;
+    private int providerCode;
+    private int invalidatedKey;
+    private long context;
+    private @Nullable Object attachment;
+
+    Completion() {}
+
+    void set(Endpoint of, Operation kind, long number, @Nullable Object object) {
+        endpoint = of;
+        operation = kind;
+        context = number;
+        attachment = object;
+    }
+
+    void result(CompletionStatus how, int length, int code, int key) {
+        status = how;
+        bytes = length;
+        providerCode = code;
+        invalidatedKey = key;
+    }
+
+    /** The endpoint that the operation was posted to, or that took a receive of a shared queue. */
+    public Endpoint endpoint() {
+        if (endpoint == null) {
+            throw new IllegalStateException("never filled");
+        }
+        return endpoint;
+    }
+
+    public Operation operation() { return operation; }
+
+    public CompletionStatus status() { return status; }
+
+    public boolean isSuccess() { return status == CompletionStatus.SUCCESS; }
+
+    /** Length of the message that a receive took; for other operations meaningless. */
+    public int bytes() {
+        return bytes;
+    }
+
+    /** Error number of the native library, for diagnosis; 0 for none. */
+    public int providerCode() {
+        return providerCode;
+    }
+
+    /** Key of this side that the message of a receive has invalidated; 0 for none. */
+    public int invalidatedKey() {
+        return invalidatedKey;
+    }
+
+    /** {@link WorkRequest#context(long)} of the operation. */
+    public long context() {
+        return context;
+    }
+
+    /** {@link WorkRequest#attachment(Object)} of the operation. */
+    public @Nullable Object attachment() {
+        return attachment;
+    }
+
+    @Override
+    public String toString() {
+        return operation + " " + status + (operation == Operation.RECEIVE ? " " + bytes : "")
+                + (providerCode == 0 ? "" : " (code " + providerCode + ")");
+    }
+}

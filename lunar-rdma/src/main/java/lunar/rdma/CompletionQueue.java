@@ -1,0 +1,202 @@
+package lunar.rdma;
+
+import java.util.Arrays;
+import java.util.function.Consumer;
+import lunar.rdma.spi.ProviderQueue;
+import lunar.rdma.spi.RawCompletions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Queue of completed operations, made by {@link EventChannel#createCompletionQueue}. It has room for all operations
+ * that its endpoints can post, so it never overflows. Belongs to the thread of its channel.
+ */
+public final class CompletionQueue implements AutoCloseable {
+    private static final int MAX_QUEUES = 1 << 16;
+    private static final int SHARED_BIT_SHIFT = 63;
+
+    private final ProviderQueue provider;
+    private final int depth;
+    private final Consumer<CompletionQueue> closed;
+
+    /** Completions that the provider has reported and that are not polled yet: those from {@link #next} on. */
+    private final RawCompletions reported;
+    private int next;
+
+    /** Queues that report here, by the lower half of their identities; replaced when it changes. */
+    private volatile @Nullable WorkQueue[] queues = new WorkQueue[4];
+    /** Upper half of the latest identity: late reports of a queue are not taken for those of the next. Guarded by this. */
+    private int generation;
+    /** Room that endpoints need. Guarded by this. */
+    private int committed;
+    private boolean isClosed;
+
+    CompletionQueue(ProviderQueue provider, int depth, Consumer<CompletionQueue> closed) {
+        this.provider = provider;
+        this.depth = depth;
+        this.closed = closed;
+        reported = new RawCompletions(Math.min(depth, 64));
+    }
+
+    ProviderQueue provider() { return provider; }
+
+    /** Room for so many completions. */
+    public int depth() { return depth; }
+
+    /** How many more operations the endpoints of this queue could have. */
+    public synchronized int room() {
+        return depth - committed;
+    }
+
+    /**
+     * Takes completions that are there, without waiting.
+     *
+     * @param batch filled from the start
+     * @return number of completions
+     */
+    public int poll(Completions batch) throws RdmaException {
+        int count = 0;
+        int most = batch.capacity();
+        while (count < most) {
+            if (next == reported.size()) {
+                reported.clear();
+                next = 0;
+                if (provider.poll(reported) == 0) {
+                    break;
+                }
+            }
+            while (count < most && next < reported.size()) {
+                if (take(next++, batch.get(count))) {
+                    count++;
+                }
+            }
+        }
+        return count;
+    }
+
+    /** Whether the next poll finds completions that have been fetched already. */
+    boolean hasReported() {
+        return next < reported.size();
+    }
+
+    /**
+     * Prepares a wait.
+     *
+     * @return whether there is nothing to poll, so that waiting makes sense
+     */
+    boolean arm() throws RdmaException {
+        return !hasReported() && provider.arm() && fetch() == 0;
+    }
+
+    /** Fetches what the provider has, behind what is there. */
+    private int fetch() throws RdmaException {
+        if (!hasReported()) {
+            reported.clear();
+            next = 0;
+        }
+        if (reported.room() == 0) {
+            reported.grow();
+        }
+        return provider.poll(reported);
+    }
+
+    /** Fetches all that the provider has. */
+    void drain() throws RdmaException {
+        int fetched;
+        do {
+            fetched = fetch();
+        } while (fetched > 0);
+    }
+
+    /** Reports an operation that no device will report. */
+    void flush(long id) {
+        if (reported.room() == 0) {
+            reported.grow();
+        }
+        reported.addError(id, CompletionStatus.FLUSHED, 0);
+    }
+
+    private boolean take(int at, Completion into) {
+        long id = reported.id(at);
+        int number = (int) id;
+        CompletionStatus status = reported.status(at);
+        boolean success = status == CompletionStatus.SUCCESS;
+        boolean isShared = id >>> SHARED_BIT_SHIFT != 0;
+        WorkQueue queue = queue(isShared ? reported.shared(at) : (int) (id >>> Integer.SIZE));
+        if (queue == null) {
+            return false; // its endpoint is gone
+        }
+        Endpoint endpoint = queue.owner();
+        boolean report = isShared
+                ? endpoint.shared().complete(number, endpoint, into)
+                : queue.complete(number, success, into);
+        into.result(status, reported.bytes(at), reported.code(at), reported.invalidated(at));
+        if (!success && status != CompletionStatus.FLUSHED) {
+            endpoint.operationFailed();
+        }
+        return report;
+    }
+
+    private @Nullable WorkQueue queue(int identity) {
+        @Nullable
+        WorkQueue[] all = queues;
+        int index = identity & (MAX_QUEUES - 1);
+        WorkQueue queue = index < all.length ? all[index] : null;
+        return queue != null && queue.identity() == identity ? queue : null;
+    }
+
+    /** Adds a queue that reports here, and gives it an identity: the upper half of the numbers of its operations. */
+    synchronized void add(WorkQueue queue, int room) throws QueueFullException {
+        if (isClosed) {
+            throw new IllegalStateException("completion queue is closed");
+        }
+        if (room > depth - committed) {
+            throw new QueueFullException("completion queue of depth " + depth
+                    + " has room for " + (depth - committed) + " more operations, not " + room);
+        }
+        @Nullable
+        WorkQueue[] all = queues;
+        int index = 0;
+        while (index < all.length && all[index] != null) {
+            index++;
+        }
+        if (index == MAX_QUEUES) {
+            throw new QueueFullException("completion queue has " + MAX_QUEUES + " queues");
+        }
+        generation = generation % Short.MAX_VALUE + 1; // never 0, and no identity is negative
+        queue.identify(generation << 16 | index);
+        all = Arrays.copyOf(all, index < all.length ? all.length : 2 * index);
+        all[index] = queue;
+        queues = all;
+        committed += room;
+    }
+
+    /** Removes a queue; what is still reported of it is dropped. */
+    synchronized void remove(WorkQueue queue, int room) {
+        @Nullable
+        WorkQueue[] all = queues.clone();
+        all[queue.identity() & (MAX_QUEUES - 1)] = null;
+        queues = all;
+        committed -= room;
+    }
+
+    /**
+     * Closes the queue. Idempotent.
+     *
+     * @throws IllegalStateException if endpoints report here; the queue remains open
+     */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (isClosed) {
+                return;
+            }
+            if (committed > 0) {
+                throw new IllegalStateException(
+                        "completion queue is not closed: endpoints report to it");
+            }
+            isClosed = true;
+        }
+        provider.close();
+        closed.accept(this);
+    }
+}

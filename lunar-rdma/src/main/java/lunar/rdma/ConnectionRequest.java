@@ -1,0 +1,86 @@
+package lunar.rdma;
+
+import java.net.InetSocketAddress;
+import lunar.rdma.spi.ProviderRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A peer's request to connect. To accept it, create its endpoint, post receives, and accept:
+ *
+ * <pre>{@code
+ * Endpoint endpoint = request.createEndpoint(EndpointOptions.of(queue), handler);
+ * endpoint.post(work.receive().add(pool.take()));
+ * request.accept(privateData);
+ * }</pre>
+ *
+ * <p>Belongs to the thread of the channel.
+ */
+public final class ConnectionRequest {
+    /** Makes an endpoint of the channel that reported the request. */
+    @FunctionalInterface
+    interface Factory {
+        Endpoint create(EndpointOptions options, EndpointHandler handler, Endpoint.Factory factory)
+                throws RdmaException;
+    }
+
+    private final ProviderRequest provider;
+    private final DeviceLimits limits;
+    private final Factory factory;
+    private @Nullable Endpoint endpoint;
+    private boolean isRejected;
+
+    ConnectionRequest(ProviderRequest provider, DeviceLimits limits, Factory factory) {
+        this.provider = provider;
+        this.limits = limits;
+        this.factory = factory;
+    }
+
+    public InetSocketAddress peer() { return provider.peer(); }
+
+    /** What the peer has passed to its connect; may be padded with zeros to a fixed length. Not to be trusted. */
+    public byte[] privateData() {
+        return provider.privateData();
+    }
+
+    /**
+     * Makes the endpoint that {@link #accept} will connect. The caller owns it; closing it before the accept ends the
+     * request.
+     */
+    public Endpoint createEndpoint(EndpointOptions options, EndpointHandler handler)
+            throws RdmaException {
+        if (endpoint != null || isRejected) {
+            throw new EndpointStateException("request of " + peer() + " is answered already");
+        }
+        Endpoint made = factory.create(options, handler, provider::createEndpoint);
+        endpoint = made;
+        return made;
+    }
+
+    /**
+     * Accepts the request with the endpoint that was created; its handler is told when the connection is established.
+     *
+     * @param privateData goes to {@link EndpointHandler#established} of the peer
+     * @throws PrivateDataException if that is longer than the device can carry
+     */
+    public void accept(byte[] privateData) throws RdmaException {
+        if (endpoint == null) {
+            throw new EndpointStateException("request of " + peer() + " has no endpoint");
+        }
+        endpoint.accept(peer(), privateData);
+    }
+
+    /**
+     * Rejects the request.
+     *
+     * @param privateData goes to {@link ConnectionException#privateData} of the peer
+     * @throws PrivateDataException if that is longer than the device can carry
+     */
+    public void reject(byte[] privateData) throws RdmaException {
+        Endpoint.requirePrivateData(privateData, limits.maxRejectDataBytes());
+        if (endpoint != null || isRejected) {
+            throw new EndpointStateException("request of " + peer() + " is answered already");
+        }
+        isRejected = true;
+        provider.reject(privateData);
+    }
+}

@@ -1,0 +1,256 @@
+package lunar.rdma;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import lunar.rdma.spi.ListenerEvents;
+import lunar.rdma.spi.ProviderChannel;
+import lunar.rdma.spi.ProviderRequest;
+
+/**
+ * Where connections report their events and completion queues are waited for; made by
+ * {@link ProtectionDomain#openChannel}. An event loop has a channel of its own: it alternates between {@link #poll}, or
+ * {@link #await}, and {@link CompletionQueue#poll}.
+ *
+ * <p>Belongs to one thread at a time, which runs the handlers as well; {@link #wakeup}, {@link #createEndpoint} and
+ * {@link #createCompletionQueue} may be called by any thread.
+ */
+public final class EventChannel implements AutoCloseable {
+    private static final int BACKLOG = 128;
+
+    /** An endpoint that must be connected by then. */
+    private record Deadline(Endpoint endpoint, long nanoTime) {}
+
+    private final ProviderChannel provider;
+    private final DomainId domain;
+    private final DeviceInfo device;
+    private final Runnable closed;
+
+    private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
+    /** Guarded by itself, like the other sets of what is open. */
+    private final Set<Endpoint> endpoints = new LinkedHashSet<>();
+    private final Set<Listener> listeners = new LinkedHashSet<>();
+    /** Guarded by endpoints. */
+    private final List<Deadline> deadlines = new ArrayList<>();
+    /** Endpoints to be told that their connection has ended; of the channel's thread. */
+    private final ArrayDeque<Endpoint> disconnected = new ArrayDeque<>();
+    private volatile boolean isClosed;
+
+    /**
+     * @param domain identity of the protection domain
+     */
+    EventChannel(ProviderChannel provider, DomainId domain, DeviceInfo device, Runnable closed) {
+        this.provider = provider;
+        this.domain = domain;
+        this.device = device;
+        this.closed = closed;
+    }
+
+    /**
+     * Makes a completion queue.
+     *
+     * @param depth at least the sum of the depths of all queues of endpoints that will report to it
+     */
+    public CompletionQueue createCompletionQueue(int depth) throws RdmaException {
+        requireOpen();
+        if (depth < 1 || depth > device.limits().maxCompletionDepth()) {
+            throw new IllegalArgumentException("depth " + depth + "; " + device.name()
+                    + " allows 1 to " + device.limits().maxCompletionDepth());
+        }
+        var queue = new CompletionQueue(provider.createQueue(depth), depth, queues::remove);
+        queues.add(queue);
+        return queue;
+    }
+
+    /**
+     * Makes an endpoint for a connect.
+     *
+     * @param options with completion queues of this channel
+     * @throws QueueFullException if these have no room for it
+     */
+    public Endpoint createEndpoint(EndpointOptions options, EndpointHandler handler)
+            throws RdmaException {
+        return create(options, handler, provider::createEndpoint);
+    }
+
+    private Endpoint create(EndpointOptions options, EndpointHandler handler,
+            Endpoint.Factory factory) throws RdmaException {
+        requireOpen();
+        if (!queues.contains(options.sendQueue()) || !queues.contains(options.receiveQueue())) {
+            throw new IllegalArgumentException("completion queue of another channel");
+        }
+        var endpoint = new Endpoint(new Owner(), domain, device, options, handler, factory);
+        synchronized (endpoints) {
+            endpoints.add(endpoint);
+        }
+        return endpoint;
+    }
+
+    /**
+     * Listens on a local address; port 0 picks a free one.
+     *
+     * @throws ConnectionException if the address is in use, or not one of this device
+     */
+    public Listener listen(InetSocketAddress address, ConnectionHandler handler)
+            throws RdmaException {
+        requireOpen();
+        var listener = new Listener(provider.listen(address, BACKLOG, new ListenerEvents() {
+            @Override
+            public void requested(ProviderRequest request) {
+                handler.requested(new ConnectionRequest(request, device.limits(),
+                        EventChannel.this::create));
+            }
+
+            @Override
+            public void failed(RdmaException cause) { handler.failed(cause); }
+        }), this::forget);
+        synchronized (listeners) {
+            listeners.add(listener);
+        }
+        return listener;
+    }
+
+    private void forget(Listener listener) {
+        synchronized (listeners) {
+            listeners.remove(listener);
+        }
+    }
+
+    /** Handles connection events that are there, without waiting for one. */
+    public void poll() throws RdmaException {
+        provider.poll();
+        for (Endpoint endpoint; (endpoint = disconnected.poll()) != null;) {
+            endpoint.tellDisconnected();
+        }
+        for (Deadline due : due()) {
+            due.endpoint().timeOut();
+        }
+    }
+
+    private List<Deadline> due() {
+        synchronized (endpoints) {
+            if (deadlines.isEmpty()) {
+                return List.of();
+            }
+            long now = System.nanoTime();
+            var due = new ArrayList<Deadline>();
+            deadlines.removeIf(deadline -> {
+                boolean isDue = deadline.nanoTime() - now <= 0;
+                if (isDue) {
+                    due.add(deadline);
+                }
+                return isDue || deadline.endpoint().state() != EndpointState.CONNECTING;
+            });
+            return due;
+        }
+    }
+
+    /**
+     * Waits until there are completions or connection events, then handles the latter. Returns without one after
+     * {@link #wakeup}, when the time is over, or for no reason.
+     *
+     * @param limitMs longest wait in milliseconds; 0 for no limit
+     */
+    public void await(long limitMs) throws RdmaException {
+        boolean mayWait = disconnected.isEmpty();
+        for (CompletionQueue queue : queues) {
+            mayWait &= queue.arm();
+        }
+        if (mayWait && disconnected.isEmpty()) {
+            long untilDeadline = untilDeadlineMs();
+            if (untilDeadline < 0) {
+                provider.await(limitMs);
+            } else if (untilDeadline > 0) {
+                provider.await(
+                        limitMs == 0 ? untilDeadline : Math.min(limitMs, untilDeadline));
+            }
+        }
+        poll();
+    }
+
+    /** Time to the next deadline, rounded up; negative for none. */
+    private long untilDeadlineMs() {
+        synchronized (endpoints) {
+            if (deadlines.isEmpty()) {
+                return -1;
+            }
+            long now = System.nanoTime();
+            long least = Long.MAX_VALUE;
+            for (Deadline deadline : deadlines) {
+                least = Math.min(least, deadline.nanoTime() - now);
+            }
+            return Math.max(0, Math.ceilDiv(least, TimeUnit.MILLISECONDS.toNanos(1)));
+        }
+    }
+
+    /** Ends the {@link #await} that is under way; without one, the next returns at once. Any thread, any time. */
+    public void wakeup() {
+        provider.wakeup();
+    }
+
+    /** Number of endpoints and listeners that are open. */
+    public int size() {
+        int count;
+        synchronized (endpoints) {
+            count = endpoints.size();
+        }
+        synchronized (listeners) {
+            return count + listeners.size();
+        }
+    }
+
+    private void requireOpen() {
+        if (isClosed) {
+            throw new IllegalStateException("channel is closed");
+        }
+    }
+
+    /** Closes all endpoints, listeners and completion queues of the channel, then the channel. Idempotent. */
+    @Override
+    public void close() {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
+        List<Endpoint> open;
+        synchronized (endpoints) {
+            open = List.copyOf(endpoints);
+        }
+        open.forEach(Endpoint::close);
+        List<Listener> listening;
+        synchronized (listeners) {
+            listening = List.copyOf(listeners);
+        }
+        listening.forEach(Listener::close);
+        queues.forEach(CompletionQueue::close);
+        provider.close();
+        closed.run();
+    }
+
+    private final class Owner implements Endpoint.Owner {
+        @Override
+        public void connecting(Endpoint endpoint, int timeoutMs) {
+            synchronized (endpoints) {
+                deadlines.add(new Deadline(endpoint,
+                        System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs)));
+            }
+            provider.wakeup(); // a wait that is under way does not know of the deadline
+        }
+
+        @Override
+        public void disconnected(Endpoint endpoint) { disconnected.add(endpoint); }
+
+        @Override
+        public void closed(Endpoint endpoint) {
+            synchronized (endpoints) {
+                endpoints.remove(endpoint);
+                deadlines.removeIf(deadline -> deadline.endpoint() == endpoint);
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package lunar.rdma;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NoSuchElementException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Slices of equal length within one registered block of memory, made by {@link ProtectionDomain#createPool}. The block
+ * is allocated and registered once; taking and giving back slices costs no system call and no allocation.
+ *
+ * <p>May be used by any thread.
+ */
+public final class MemoryPool implements AutoCloseable {
+    private static final int PAGE_BYTES = 4096;
+
+    /** Registers the block of a pool. */
+    @FunctionalInterface
+    interface Registrar {
+        MemoryRegion register(MemorySegment memory) throws RdmaException;
+    }
+
+    private final Arena arena;
+    private final MemoryRegion region;
+    private final List<MemorySlice> slices;
+    private final long sliceBytes;
+
+    /** Slices that can be taken, those used last at the end, since they may be in the caches. Guarded by this. */
+    private final ArrayList<MemorySlice> free;
+
+    /** Guarded by this. */
+    private boolean closed;
+
+    /**
+     * @param sliceBytes length of a slice; slices start at multiples of 64 bytes, or of a page if they are as long
+     */
+    MemoryPool(int count, long sliceBytes, Registrar registrar) throws RdmaException {
+        if (count < 1 || sliceBytes < 1) {
+            throw new IllegalArgumentException(count + " slices of " + sliceBytes + " bytes");
+        }
+        this.sliceBytes = sliceBytes;
+        long align = sliceBytes >= PAGE_BYTES ? PAGE_BYTES : 64;
+        long stride = Math.ceilDiv(sliceBytes, align) * align;
+        arena = Arena.ofShared();
+        try {
+            region = registrar.register(
+                    arena.allocate(Math.multiplyExact(stride, count), PAGE_BYTES));
+        } catch (RdmaException | RuntimeException e) {
+            arena.close();
+            throw e;
+        }
+        var all = new ArrayList<MemorySlice>(count);
+        for (int i = 0; i < count; i++) {
+            all.add(new MemorySlice(region.segment().asSlice(i * stride, sliceBytes), region,
+                    this::giveBack));
+        }
+        slices = List.copyOf(all);
+        free = new ArrayList<>(slices.reversed());
+    }
+
+    /** Length of each slice. */
+    public long sliceBytes() { return sliceBytes; }
+
+    /** Number of slices, free or taken. */
+    public int count() { return slices.size(); }
+
+    /** Number of slices that can be taken now. */
+    public synchronized int available() {
+        return free.size();
+    }
+
+    /**
+     * Takes a slice; its contents are left over from the last use.
+     *
+     * @throws NoSuchElementException if none is free
+     */
+    public MemorySlice take() {
+        MemorySlice slice = tryTake();
+        if (slice == null) {
+            throw new NoSuchElementException("all " + count() + " slices are in use");
+        }
+        return slice;
+    }
+
+    /** Takes a slice; null if none is free. */
+    public synchronized @Nullable MemorySlice tryTake() {
+        if (closed) {
+            throw new IllegalStateException("pool is closed");
+        }
+        if (free.isEmpty()) {
+            return null;
+        }
+        MemorySlice slice = free.removeLast();
+        slice.revive();
+        return slice;
+    }
+
+    private synchronized void giveBack(MemorySlice slice) { free.addLast(slice); }
+
+    /**
+     * Deregisters and frees the memory. Idempotent.
+     *
+     * @throws MemoryInUseException if slices are taken, or given back while still posted; the pool remains open
+     */
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        if (free.size() < slices.size()) {
+            throw new MemoryInUseException("pool is not closed: " + (slices.size() - free.size())
+                    + " of " + slices.size() + " slices are in use");
+        }
+        closed = true;
+        region.close();
+        arena.close();
+    }
+}

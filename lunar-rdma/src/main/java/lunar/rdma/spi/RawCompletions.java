@@ -1,0 +1,105 @@
+package lunar.rdma.spi;
+
+import java.util.Arrays;
+import java.util.Objects;
+import lunar.rdma.CompletionStatus;
+
+/** List of completions as a provider reports them: reused, and without an object for each. One thread at a time. */
+public final class RawCompletions {
+    private long[] ids;
+    private CompletionStatus[] statuses;
+    private int[] bytes;
+    private int[] codes;
+    private int[] invalidated;
+    private int[] shared;
+    private int size;
+
+    public RawCompletions(int capacity) {
+        ids = new long[capacity];
+        statuses = new CompletionStatus[capacity];
+        bytes = new int[capacity];
+        codes = new int[capacity];
+        invalidated = new int[capacity];
+        shared = new int[capacity];
+    }
+
+    /** How many more can be added. */
+    public int room() { return ids.length - size; }
+
+    public int size() { return size; }
+
+    public void clear() { size = 0; }
+
+    /** Makes room for more. */
+    public void grow() {
+        int capacity = Math.max(16, 2 * ids.length);
+        ids = Arrays.copyOf(ids, capacity);
+        statuses = Arrays.copyOf(statuses, capacity);
+        bytes = Arrays.copyOf(bytes, capacity);
+        codes = Arrays.copyOf(codes, capacity);
+        invalidated = Arrays.copyOf(invalidated, capacity);
+        shared = Arrays.copyOf(shared, capacity);
+    }
+
+    /**
+     * Adds a completed operation.
+     *
+     * @param id as it was posted
+     * @param length of the message, for receives
+     */
+    public void add(long id, int length) { add(id, CompletionStatus.SUCCESS, length, 0, 0, 0); }
+
+    /**
+     * Adds an operation that failed.
+     *
+     * @param code error number of the native library
+     */
+    public void addError(long id, CompletionStatus status, int code) {
+        add(id, status, 0, code, 0, 0);
+    }
+
+    /** Adds a completed receive of a message that has invalidated a key of this side. */
+    public void addInvalidated(long id, int length, int key) {
+        add(id, CompletionStatus.SUCCESS, length, 0, key, 0);
+    }
+
+    /**
+     * Adds a receive that was posted to a shared queue.
+     *
+     * @param endpoint {@link EndpointSetup#sharedId} of the endpoint that took it
+     * @param key that the message has invalidated; 0 for none
+     */
+    public void addShared(long id, int endpoint, CompletionStatus status, int length, int code,
+            int key) {
+        add(id, status, length, code, key, endpoint);
+    }
+
+    private void add(long id, CompletionStatus status, int length, int code, int key,
+            int endpoint) {
+        int at = size++;
+        ids[at] = id;
+        statuses[at] = status;
+        bytes[at] = length;
+        codes[at] = code;
+        invalidated[at] = key;
+        shared[at] = endpoint;
+    }
+
+    public long id(int at) { return ids[Objects.checkIndex(at, size)]; }
+
+    public CompletionStatus status(int at) { return statuses[Objects.checkIndex(at, size)]; }
+
+    public int bytes(int at) { return bytes[Objects.checkIndex(at, size)]; }
+
+    public int code(int at) { return codes[Objects.checkIndex(at, size)]; }
+
+    /** Key that was invalidated; 0 for none. */
+    public int invalidated(int at) {
+        return invalidated[Objects.checkIndex(at, size)];
+    }
+
+    /** The endpoint that took a shared receive. */
+    public int shared(int at) {
+        return shared[Objects.checkIndex(at, size)];
+    }
+}

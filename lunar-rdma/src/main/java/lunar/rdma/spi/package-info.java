@@ -1,0 +1,18 @@
+/**
+ * What a provider of RDMA devices implements: {@link lunar.rdma.spi.RdmaProvider} and the interfaces that lead from it
+ * to queues and endpoints. {@code lunar.rdma} does on top of them what is common to all: limits, states, slots of
+ * queues, counting of memory in use, connection timeouts, flushing.
+ *
+ * <p><b>Threads.</b> A {@link lunar.rdma.spi.ProviderChannel}, what it listens with, its queues and endpoints are used
+ * by one thread at a time, with these exceptions, which any thread may call at any time:
+ * {@link lunar.rdma.spi.ProviderChannel#wakeup}, {@link lunar.rdma.spi.ProviderEndpoint#post} (never two posts to the
+ * same queue at a time, and none during or after {@link lunar.rdma.spi.ProviderEndpoint#abort} and {@code close}),
+ * {@link lunar.rdma.spi.ProviderChannel#createEndpoint}, {@link lunar.rdma.spi.ProviderEndpoint#connect}, and the
+ * methods of {@link lunar.rdma.spi.ProviderDomain}.
+ *
+ * <p>Objects are closed once, after what was made from them.
+ */
+@NullMarked
+package lunar.rdma.spi;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,9 @@
+/** RDMA from pure Java ("Javia"): endpoints, registered memory and completion queues over native providers. */
+module lunar.rdma {
+    requires static org.jspecify;
+
+    exports lunar.rdma;
+    exports lunar.rdma.spi;
+
+    uses lunar.rdma.spi.RdmaProvider;
+}
