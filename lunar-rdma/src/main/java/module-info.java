@@ -6,4 +6,6 @@ module lunar.rdma {
     exports lunar.rdma.spi;
 
     uses lunar.rdma.spi.RdmaProvider;
+
+    provides lunar.rdma.spi.RdmaProvider with lunar.rdma.libfabric.LibfabricProvider;
 }

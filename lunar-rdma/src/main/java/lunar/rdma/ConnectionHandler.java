@@ -4,7 +4,7 @@ package lunar.rdma;
 public interface ConnectionHandler {
     /**
      * A peer wants to connect. The request is accepted or rejected now or later, on the same thread; it holds resources
-     * until then.
+     * until then. If the method throws, this is logged, and the request is rejected.
      */
     void requested(ConnectionRequest request);
 

@@ -1,6 +1,7 @@
 package lunar.rdma;
 
 import java.net.InetSocketAddress;
+import java.util.function.Consumer;
 import lunar.rdma.spi.ProviderRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -23,16 +24,24 @@ public final class ConnectionRequest {
                 throws RdmaException;
     }
 
+    private static final System.Logger LOG = System.getLogger("lunar.rdma");
+
     private final ProviderRequest provider;
     private final DeviceLimits limits;
     private final Factory factory;
+    private final Consumer<ConnectionRequest> answered;
     private @Nullable Endpoint endpoint;
     private boolean isRejected;
 
-    ConnectionRequest(ProviderRequest provider, DeviceLimits limits, Factory factory) {
+    /**
+     * @param answered called once the request has an endpoint or is rejected
+     */
+    ConnectionRequest(ProviderRequest provider, DeviceLimits limits, Factory factory,
+            Consumer<ConnectionRequest> answered) {
         this.provider = provider;
         this.limits = limits;
         this.factory = factory;
+        this.answered = answered;
     }
 
     public InetSocketAddress peer() { return provider.peer(); }
@@ -53,6 +62,7 @@ public final class ConnectionRequest {
         }
         Endpoint made = factory.create(options, handler, provider::createEndpoint);
         endpoint = made;
+        answered.accept(this);
         return made;
     }
 
@@ -81,6 +91,18 @@ public final class ConnectionRequest {
             throw new EndpointStateException("request of " + peer() + " is answered already");
         }
         isRejected = true;
+        answered.accept(this);
         provider.reject(privateData);
+    }
+
+    /** Rejects the request unless it has an endpoint or is rejected. */
+    void rejectIfUnanswered() {
+        if (endpoint == null && !isRejected) {
+            try {
+                reject(new byte[0]);
+            } catch (RdmaException e) {
+                LOG.log(System.Logger.Level.DEBUG, "reject of {0}: {1}", peer(), e.toString());
+            }
+        }
     }
 }

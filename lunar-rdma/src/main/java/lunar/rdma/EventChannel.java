@@ -21,6 +21,7 @@ import lunar.rdma.spi.ProviderRequest;
  * {@link #createCompletionQueue} may be called by any thread.
  */
 public final class EventChannel implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger("lunar.rdma");
     private static final int BACKLOG = 128;
 
     /** An endpoint that must be connected by then. */
@@ -35,6 +36,8 @@ public final class EventChannel implements AutoCloseable {
     /** Guarded by itself, like the other sets of what is open. */
     private final Set<Endpoint> endpoints = new LinkedHashSet<>();
     private final Set<Listener> listeners = new LinkedHashSet<>();
+    /** Requests that are neither accepted nor rejected; of the channel's thread. */
+    private final Set<ConnectionRequest> unanswered = new LinkedHashSet<>();
     /** Guarded by endpoints. */
     private final List<Deadline> deadlines = new ArrayList<>();
     /** Endpoints to be told that their connection has ended; of the channel's thread. */
@@ -102,8 +105,8 @@ public final class EventChannel implements AutoCloseable {
         var listener = new Listener(provider.listen(address, BACKLOG, new ListenerEvents() {
             @Override
             public void requested(ProviderRequest request) {
-                handler.requested(new ConnectionRequest(request, device.limits(),
-                        EventChannel.this::create));
+                report(new ConnectionRequest(request, device.limits(), EventChannel.this::create,
+                        unanswered::remove), handler);
             }
 
             @Override
@@ -113,6 +116,16 @@ public final class EventChannel implements AutoCloseable {
             listeners.add(listener);
         }
         return listener;
+    }
+
+    private void report(ConnectionRequest request, ConnectionHandler handler) {
+        unanswered.add(request);
+        try {
+            handler.requested(request);
+        } catch (RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, "handler of the request of " + request.peer(), e);
+            request.rejectIfUnanswered();
+        }
     }
 
     private void forget(Listener listener) {
@@ -210,13 +223,17 @@ public final class EventChannel implements AutoCloseable {
         }
     }
 
-    /** Closes all endpoints, listeners and completion queues of the channel, then the channel. Idempotent. */
+    /**
+     * Closes all endpoints, listeners and completion queues of the channel, then the channel. Requests that are not
+     * answered are rejected. Idempotent.
+     */
     @Override
     public void close() {
         if (isClosed) {
             return;
         }
         isClosed = true;
+        List.copyOf(unanswered).forEach(ConnectionRequest::rejectIfUnanswered);
         List<Endpoint> open;
         synchronized (endpoints) {
             open = List.copyOf(endpoints);

@@ -97,21 +97,31 @@ public final class MemoryPool implements AutoCloseable {
         return slice;
     }
 
-    private synchronized void giveBack(MemorySlice slice) { free.addLast(slice); }
+    private synchronized void giveBack(MemorySlice slice) {
+        if (!closed) {
+            free.addLast(slice);
+        }
+    }
 
     /**
-     * Deregisters and frees the memory. Idempotent.
+     * Deregisters and frees the memory; slices that are taken cannot be used any more. Idempotent.
      *
-     * @throws MemoryInUseException if slices are taken, or given back while still posted; the pool remains open
+     * @throws MemoryInUseException if posted operations use slices; the pool remains open
      */
     @Override
     public synchronized void close() {
         if (closed) {
             return;
         }
-        if (free.size() < slices.size()) {
-            throw new MemoryInUseException("pool is not closed: " + (slices.size() - free.size())
-                    + " of " + slices.size() + " slices are in use");
+        var ended = new ArrayList<MemorySlice>();
+        for (MemorySlice slice : slices) {
+            if (slice.endIfIdle()) {
+                ended.add(slice);
+            } else if (slice.posted() > 0) {
+                ended.forEach(MemorySlice::revive);
+                throw new MemoryInUseException("pool of " + count() + " slices is not closed: "
+                        + slice.posted() + " posted operations use one of them");
+            }
         }
         closed = true;
         region.close();

@@ -18,6 +18,7 @@ public final class MemorySlice extends RegisteredMemory implements AutoCloseable
                 region.remoteAddress()
                         + segment.address() - region.address());
         this.home = home;
+        endIfIdle(); // until it is taken
     }
 
     /**

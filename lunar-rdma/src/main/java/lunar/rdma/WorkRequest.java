@@ -141,6 +141,21 @@ public final class WorkRequest {
         return this;
     }
 
+    /** A request of its own that describes the same operation. */
+    public WorkRequest copy() {
+        var copy = new WorkRequest().start(operation, remoteAddress, remoteKey);
+        System.arraycopy(memory, 0, copy.memory, 0, segments);
+        System.arraycopy(addresses, 0, copy.addresses, 0, segments);
+        System.arraycopy(lengths, 0, copy.lengths, 0, segments);
+        copy.segments = segments;
+        copy.bytes = bytes;
+        copy.signalled = signalled;
+        copy.inline = inline;
+        copy.context = context;
+        copy.attachment = attachment;
+        return copy;
+    }
+
     public Operation operation() { return operation; }
 
     /** Number of pieces of local memory. */

@@ -1,0 +1,154 @@
+package lunar.rdma.libfabric;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.security.SecureRandom;
+import java.util.ArrayDeque;
+import java.util.Set;
+import lunar.rdma.Access;
+import lunar.rdma.ProviderException;
+import lunar.rdma.RdmaException;
+import lunar.rdma.RegistrationException;
+import lunar.rdma.spi.ProviderChannel;
+import lunar.rdma.spi.ProviderDomain;
+import lunar.rdma.spi.ProviderReceiveQueue;
+import lunar.rdma.spi.ProviderRegion;
+
+/**
+ * A fabric and a domain, which is the protection domain too. Keys of memory are random numbers of 32 bits, so that
+ * peers cannot guess them.
+ */
+final class FabricDomain implements ProviderDomain {
+    /** Opens a channel of the kind that fits the endpoints. */
+    @FunctionalInterface
+    interface ChannelFactory {
+        ProviderChannel open(FabricDomain domain) throws RdmaException;
+    }
+
+    private static final long LOCAL_ACCESS = Numbers.FI_TRANSMIT | Numbers.FI_RECV
+            | Numbers.FI_READ | Numbers.FI_WRITE;
+    private static final int KEY_TRIES = 16;
+
+    private final FabricInfo info;
+    private final ChannelFactory channels;
+    private final SecureRandom random = new SecureRandom();
+    private final long fabric;
+    private final long domain;
+    private final MemorySegment register;
+    private final boolean isVirtual;
+
+    /** Memory of {@link Scratch}; blocks that endpoints have left are used again. */
+    private final Arena arena = Arena.ofShared();
+    /** Guarded by itself. */
+    private final ArrayDeque<MemorySegment> scratch = new ArrayDeque<>();
+
+    /**
+     * @param info owned by the domain from now on
+     */
+    FabricDomain(FabricInfo info, ChannelFactory channels) throws ProviderException {
+        this.info = info;
+        this.channels = channels;
+        boolean opened = false;
+        long openFabric = 0;
+        try (Arena temporary = Arena.ofConfined()) {
+            MemorySegment into = temporary.allocate(ValueLayout.JAVA_LONG);
+            Fid.check("fi_fabric",
+                    Library.loaded().fabric(info.struct("fabric_attr"), into));
+            openFabric = into.get(ValueLayout.JAVA_LONG, 0);
+            fabric = openFabric;
+            domain = open("fi_domain", Fid.function(fabric, Layouts.FABRIC, "ops",
+                    Layouts.OPS_FABRIC, "domain"), fabric, info.address());
+            opened = true;
+        } finally {
+            if (!opened) {
+                if (openFabric != 0) {
+                    Fid.close(openFabric);
+                }
+                info.close();
+                arena.close();
+            }
+        }
+        register = Fid.function(domain, Layouts.DOMAIN, "mr", Layouts.OPS_MR, "reg");
+        isVirtual = (info.number("domain_attr", Layouts.DOMAIN_ATTR, "mr_mode")
+                & Numbers.FI_MR_VIRT_ADDR) != 0;
+    }
+
+    long fabric() { return fabric; }
+
+    long domain() { return domain; }
+
+    FabricInfo info() { return info; }
+
+    /** Calls a function that opens an object of another with attributes. */
+    static long open(String what, MemorySegment function, long parent, long attributes)
+            throws ProviderException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment into = arena.allocate(ValueLayout.JAVA_LONG);
+            Fid.check(what, Calls.int4(function, parent, attributes, into.address(), 0));
+            return into.get(ValueLayout.JAVA_LONG, 0);
+        }
+    }
+
+    /** Opens an object of the domain, such as an endpoint. */
+    long open(String what, String function, long attributes) throws ProviderException {
+        return open(what, Fid.function(domain, Layouts.DOMAIN, "ops", Layouts.OPS_DOMAIN,
+                function), domain, attributes);
+    }
+
+    @Override
+    public ProviderRegion register(MemorySegment memory, Set<Access> access)
+            throws RdmaException {
+        long rights = LOCAL_ACCESS
+                | (access.contains(Access.REMOTE_READ) ? Numbers.FI_REMOTE_READ : 0)
+                | (access.contains(Access.REMOTE_WRITE) ? Numbers.FI_REMOTE_WRITE : 0);
+        try (Arena temporary = Arena.ofConfined()) {
+            MemorySegment into = temporary.allocate(ValueLayout.JAVA_LONG);
+            int result = 0;
+            for (int i = 0; i < KEY_TRIES; i++) {
+                int key = random.nextInt();
+                result = Calls.register(register, domain, memory.address(), memory.byteSize(),
+                        rights, 0, Integer.toUnsignedLong(key), 0, into.address(), 0);
+                if (result == 0) {
+                    return new FabricRegion(into.get(ValueLayout.JAVA_LONG, 0), key,
+                            isVirtual ? memory.address() : 0);
+                }
+                if (result != -Numbers.FI_ENOKEY) {
+                    break; // otherwise the number was taken
+                }
+            }
+            throw new RegistrationException(memory.byteSize() + " bytes are not registered: "
+                    + Library.loaded().error(-result));
+        }
+    }
+
+    @Override
+    public ProviderChannel openChannel() throws RdmaException { return channels.open(this); }
+
+    @Override
+    public ProviderReceiveQueue createReceiveQueue(int depth, int segments) {
+        throw new UnsupportedOperationException("shared receive queue");
+    }
+
+    /** Memory of one endpoint for {@link Scratch}. */
+    MemorySegment takeScratch() {
+        synchronized (scratch) {
+            MemorySegment free = scratch.poll();
+            return free == null ? arena.allocate(2 * Scratch.BYTES, Scratch.ALIGNMENT) : free;
+        }
+    }
+
+    void giveScratch(MemorySegment block) {
+        synchronized (scratch) {
+            scratch.push(block);
+        }
+    }
+
+    @Override
+    public void close() {
+        Fid.closeFreely(domain, "domain");
+        Fid.closeFreely(fabric, "fabric");
+        info.close();
+        arena.close();
+    }
+}

@@ -1,0 +1,164 @@
+package lunar.rdma.libfabric;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.util.NoSuchElementException;
+import lunar.rdma.ProviderException;
+import lunar.rdma.RdmaUnavailableException;
+import lunar.rdma.posix.SignalHandlers;
+import org.jspecify.annotations.Nullable;
+
+/** Functions that libfabric exports. Loaded once, when the first device is asked for. */
+final class Library {
+    private static final String NAME = "libfabric.so.1";
+
+    /** Loads the library as the class is initialized. */
+    private static final class Loaded {
+        static final @Nullable Library LIBRARY;
+        static final String MISSING;
+
+        static {
+            var found = new Library[1];
+            var missing = new String[]{""};
+            if (!Library.class.getModule().isNativeAccessEnabled()) {
+                missing[0] = "native access is not enabled (--enable-native-access=lunar.rdma)";
+            } else if (ADDRESS.byteSize() != Long.BYTES) {
+                missing[0] = "not a 64-bit system";
+            } else {
+                SignalHandlers.keep(() -> {
+                    try {
+                        found[0] = new Library();
+                    } catch (IllegalArgumentException | NoSuchElementException e) {
+                        missing[0] = NAME
+                                + " cannot be loaded (Debian: apt-get install libfabric1)";
+                    }
+                });
+            }
+            LIBRARY = found[0];
+            MISSING = missing[0];
+        }
+    }
+
+    private final MethodHandle getinfo;
+    private final MethodHandle freeinfo;
+    private final MethodHandle dupinfo;
+    private final MethodHandle fabric;
+    private final MethodHandle strerror;
+    private final MethodHandle version;
+
+    @SuppressWarnings("restricted")
+    private Library() {
+        SymbolLookup symbols = SymbolLookup.libraryLookup(NAME, Arena.global());
+        Linker linker = Linker.nativeLinker();
+        getinfo = linker.downcallHandle(symbols.findOrThrow("fi_getinfo"),
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG,
+                        ADDRESS));
+        freeinfo = linker.downcallHandle(symbols.findOrThrow("fi_freeinfo"),
+                FunctionDescriptor.ofVoid(JAVA_LONG));
+        dupinfo = linker.downcallHandle(symbols.findOrThrow("fi_dupinfo"),
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
+        fabric = linker.downcallHandle(symbols.findOrThrow("fi_fabric"),
+                FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS, JAVA_LONG));
+        strerror = linker.downcallHandle(symbols.findOrThrow("fi_strerror"),
+                FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
+        version = linker.downcallHandle(symbols.findOrThrow("fi_version"),
+                FunctionDescriptor.of(JAVA_INT));
+    }
+
+    /** The library; the message of the exception says in one line what is missing. */
+    static Library get() throws RdmaUnavailableException {
+        Library library = Loaded.LIBRARY;
+        if (library == null) {
+            throw new RdmaUnavailableException(Loaded.MISSING);
+        }
+        return library;
+    }
+
+    /** The library, where objects of it exist. */
+    static Library loaded() {
+        Library library = Loaded.LIBRARY;
+        if (library == null) {
+            throw new IllegalStateException(Loaded.MISSING);
+        }
+        return library;
+    }
+
+    /**
+     * fi_getinfo(3).
+     *
+     * @param into gets the address of the first info
+     */
+    int getinfo(MemorySegment node, MemorySegment service, long flags, long hints,
+            MemorySegment into) {
+        try {
+            return (int) getinfo.invokeExact(Numbers.API_VERSION, node, service, flags, hints,
+                    into);
+        } catch (Throwable e) {
+            throw new AssertionError("fi_getinfo", e);
+        }
+    }
+
+    /** fi_freeinfo(3): frees a list of infos. */
+    void freeinfo(long info) {
+        try {
+            freeinfo.invokeExact(info);
+        } catch (Throwable e) {
+            throw new AssertionError("fi_freeinfo", e);
+        }
+    }
+
+    /** fi_dupinfo(3): an info with all its structs, an empty one for 0; 0 for want of memory. */
+    long dupinfo(long info) {
+        try {
+            return (long) dupinfo.invokeExact(info);
+        } catch (Throwable e) {
+            throw new AssertionError("fi_dupinfo", e);
+        }
+    }
+
+    /** fi_fabric(3). */
+    int fabric(long attributes, MemorySegment into) {
+        try {
+            return (int) fabric.invokeExact(attributes, into, 0L);
+        } catch (Throwable e) {
+            throw new AssertionError("fi_fabric", e);
+        }
+    }
+
+    /** Version of the library: the upper half is the major number. */
+    int version() {
+        try {
+            return (int) version.invokeExact();
+        } catch (Throwable e) {
+            throw new AssertionError("fi_version", e);
+        }
+    }
+
+    /** What an error means, in words. */
+    String error(int code) {
+        try {
+            return Memory.string((long) strerror.invokeExact(code));
+        } catch (Throwable e) {
+            throw new AssertionError("fi_strerror", e);
+        }
+    }
+
+    /**
+     * The exception for a call that failed.
+     *
+     * @param result negative
+     */
+    static ProviderException failure(String call, long result) {
+        int code = (int) -result;
+        return new ProviderException(
+                call + ": " + loaded().error(code) + " (error " + code + ")", code);
+    }
+}

@@ -1,0 +1,905 @@
+package lunar.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What every device does. Both sides are in this process, and run by the thread of the test, which alternates between
+ * them: only what a test says about other threads needs other threads.
+ */
+abstract class RdmaContract {
+    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** Device under test; where it is not there, the reason. */
+    abstract RdmaDevice device() throws RdmaUnavailableException;
+
+    /** Local address that the device can listen on. */
+    InetSocketAddress local() {
+        return new InetSocketAddress("127.0.0.1", 0);
+    }
+
+    /** How many connections the test of leaks makes. */
+    int manyConnections() { return 1000; }
+
+    Side server;
+    Side client;
+    Listener listener;
+
+    @BeforeEach
+    void open() throws RdmaException {
+        RdmaDevice device;
+        try {
+            device = device();
+        } catch (RdmaUnavailableException e) {
+            System.out.println(getClass().getSimpleName() + " is skipped: " + e.getMessage());
+            assumeTrue(false, e.getMessage());
+            return;
+        }
+        server = new Side(device);
+        client = new Side(device);
+        listener = server.listen(local());
+    }
+
+    @AfterEach
+    void close() {
+        if (client != null) {
+            client.close();
+            server.close();
+        }
+    }
+
+    /** Runs both sides until a condition holds. */
+    void until(String what, Callable<Boolean> condition) throws Exception {
+        long end = System.nanoTime() + LIMIT_NANOS;
+        while (!condition.call()) {
+            server.pump();
+            client.pump();
+            if (System.nanoTime() - end > 0) {
+                fail("not within " + LIMIT_NANOS + " ns: " + what + "; server " + server.done
+                        + ", client " + client.done + client.failures);
+            }
+        }
+    }
+
+    static byte[] bytes(String text) { return text.getBytes(StandardCharsets.UTF_8); }
+
+    static String text(byte[] data) {
+        return new String(data, StandardCharsets.UTF_8).replaceAll("\0+$", "");
+    }
+
+    /** A connection, its two ends. */
+    record Pair(Endpoint near, Endpoint far) {}
+
+    Pair connect() throws Exception { return connect(client.options(), server.options()); }
+
+    Pair connect(EndpointOptions near, EndpointOptions far) throws Exception {
+        int before = server.established.size();
+        Endpoint active = client.channel.createEndpoint(near, client);
+        active.connect(listener.address(), bytes("hello"));
+        until("request", () -> !server.requests.isEmpty());
+        ConnectionRequest request = server.requests.removeFirst();
+        Endpoint passive = request.createEndpoint(far, server);
+        request.accept(bytes("welcome"));
+        until("connection", () -> server.established.size() > before
+                && active.state() == EndpointState.CONNECTED);
+        return new Pair(active, passive);
+    }
+
+    @Test
+    void shouldConnectWithPrivateData() throws Exception {
+        Endpoint near = client.endpoint();
+        near.connect(listener.address(), bytes("hello"));
+        until("request", () -> !server.requests.isEmpty());
+        ConnectionRequest request = server.requests.getFirst();
+        assertThat(text(request.privateData())).isEqualTo("hello");
+        assertThat(near.state()).isEqualTo(EndpointState.CONNECTING);
+
+        Endpoint far = request.createEndpoint(server.options(), server);
+        request.accept(bytes("welcome"));
+        until("connection",
+                () -> !client.established.isEmpty() && !server.established.isEmpty());
+
+        assertThat(text(client.privateData.getFirst())).isEqualTo("welcome");
+        assertThat(client.established).containsExactly(near);
+        assertThat(server.established).containsExactly(far);
+        assertThat(near.state()).isEqualTo(EndpointState.CONNECTED);
+        assertThat(far.state()).isEqualTo(EndpointState.CONNECTED);
+        assertThat(near.peer()).isEqualTo(listener.address());
+        assertThat(client.channel.size()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldConnectWithoutPrivateData() throws Exception {
+        Endpoint near = client.endpoint();
+        near.connect(listener.address(), new byte[0]);
+        until("request", () -> !server.requests.isEmpty());
+        server.requests.getFirst().createEndpoint(server.options(), server);
+        server.requests.getFirst().accept(new byte[0]);
+        until("connection",
+                () -> !client.established.isEmpty() && !server.established.isEmpty());
+        assertThat(text(client.privateData.getFirst())).isEmpty();
+    }
+
+    @Test
+    void shouldCarryLongestPrivateData() throws Exception {
+        DeviceLimits limits = client.domain.device().limits();
+        byte[] request = new byte[limits.maxConnectDataBytes()];
+        Arrays.fill(request, (byte) 'q');
+        byte[] answer = new byte[limits.maxAcceptDataBytes()];
+        Arrays.fill(answer, (byte) 'a');
+        client.endpoint().connect(listener.address(), request);
+        until("request", () -> !server.requests.isEmpty());
+        assertThat(server.requests.getFirst().privateData()).startsWith(request);
+        server.requests.getFirst().createEndpoint(server.options(), server);
+        server.requests.getFirst().accept(answer);
+        until("connection", () -> !client.established.isEmpty());
+        assertThat(client.privateData.getFirst()).startsWith(answer);
+    }
+
+    @Test
+    void shouldRejectWithPrivateData() throws Exception {
+        Endpoint near = client.endpoint();
+        near.post(client.work.receive().add(client.pool.take()).context(7));
+        near.connect(listener.address(), bytes("hello"));
+        until("request", () -> !server.requests.isEmpty());
+        server.requests.getFirst().reject(bytes("not you"));
+        until("reject", () -> !client.failures.isEmpty());
+
+        ConnectionException failure = client.failures.getFirst();
+        assertThat(failure.reason()).isEqualTo(ConnectionException.Reason.REJECTED);
+        assertThat(text(failure.privateData())).isEqualTo("not you");
+        assertThat(near.state()).isEqualTo(EndpointState.ERROR);
+        until("flush", () -> !client.done.isEmpty());
+        assertThat(client.next().status()).isEqualTo(CompletionStatus.FLUSHED);
+        assertThatThrownBy(() -> server.requests.getFirst().accept(new byte[0]))
+                .isInstanceOf(EndpointStateException.class);
+    }
+
+    @Test
+    void shouldReportThatNobodyListens() throws Exception {
+        InetSocketAddress address = listener.address();
+        listener.close();
+        Endpoint near = client.endpoint();
+        ConnectionException failure = null;
+        try {
+            near.connect(address, bytes("hello"));
+            until("failure", () -> !client.failures.isEmpty());
+            failure = client.failures.getFirst();
+        } catch (ConnectionException e) {
+            failure = e;
+        }
+        assertThat(failure.reason()).isIn(ConnectionException.Reason.REFUSED,
+                ConnectionException.Reason.REJECTED); // that of verbs has no refusal of its own
+        assertThat(failure.privateData()).isEmpty();
+        assertThat(failure.retryable()).isTrue();
+    }
+
+    @Test
+    void shouldGiveUpConnectingWhenTimeIsOver() throws Exception {
+        Endpoint near = client.channel.createEndpoint(client.options().withConnectTimeout(50),
+                client);
+        near.connect(listener.address(), bytes("hello"));
+        until("timeout", () -> !client.failures.isEmpty()); // nothing answers the request
+        assertThat(client.failures.getFirst().reason())
+                .isEqualTo(ConnectionException.Reason.TIMEOUT);
+        assertThat(near.state()).isEqualTo(EndpointState.ERROR);
+    }
+
+    @Test
+    void shouldWaitNoLongerThanTimeToConnect() throws Exception {
+        Endpoint near = client.channel.createEndpoint(client.options().withConnectTimeout(50),
+                client);
+        near.connect(listener.address(), bytes("hello"));
+        until("request", () -> !server.requests.isEmpty());
+        while (client.failures.isEmpty()) {
+            client.channel.await(0); // without a limit of its own
+        }
+        assertThat(near.state()).isEqualTo(EndpointState.ERROR);
+    }
+
+    @Test
+    void shouldRefusePrivateDataThatIsTooLong() throws Exception {
+        int limit = client.domain.device().limits().maxConnectDataBytes();
+        Endpoint near = client.endpoint();
+        assertThatThrownBy(() -> near.connect(listener.address(), new byte[limit + 1]))
+                .isInstanceOfSatisfying(PrivateDataException.class,
+                        e -> assertThat(e.maxBytes()).isEqualTo(limit));
+        near.connect(listener.address(), new byte[limit]);
+        until("request", () -> !server.requests.isEmpty());
+        ConnectionRequest request = server.requests.getFirst();
+        assertThatThrownBy(() -> request.reject(
+                new byte[client.domain.device().limits().maxRejectDataBytes() + 1]))
+                .isInstanceOf(PrivateDataException.class);
+        request.createEndpoint(server.options(), server);
+        assertThatThrownBy(() -> request.accept(
+                new byte[client.domain.device().limits().maxAcceptDataBytes() + 1]))
+                .isInstanceOf(PrivateDataException.class);
+        request.accept(new byte[0]);
+        until("connection", () -> !client.established.isEmpty());
+    }
+
+    @Test
+    void shouldRefuseAddressInUse() {
+        assertThatThrownBy(() -> client.listen(listener.address()))
+                .isInstanceOfSatisfying(ConnectionException.class, e -> assertThat(e.reason())
+                        .isEqualTo(ConnectionException.Reason.ADDRESS_IN_USE));
+    }
+
+    @Test
+    void shouldSendAndReceive() throws Exception {
+        Pair pair = connect();
+        MemorySlice from = client.slice("data");
+        MemorySlice to = server.slice("");
+        pair.far().post(server.work.receive().add(to).context(1).attachment("receive"));
+        pair.near().post(client.work.send().add(from, 0, 5).context(2).attachment("send"));
+        until("completions", () -> !server.done.isEmpty() && !client.done.isEmpty());
+
+        assertThat(server.next()).isEqualTo(new Side.Done(pair.far(), Operation.RECEIVE,
+                CompletionStatus.SUCCESS, 5, 1, "receive"));
+        Side.Done sent = client.next();
+        assertThat(sent.operation()).isEqualTo(Operation.SEND);
+        assertThat(sent.isSuccess()).isTrue();
+        assertThat(sent.context()).isEqualTo(2);
+        assertThat(sent.attachment()).isEqualTo("send");
+        assertThat(Side.text(to)).isEqualTo("data");
+        assertThat(from.posted() + to.posted()).isZero();
+    }
+
+    @Test
+    void shouldGatherAndScatterPieces() throws Exception {
+        Pair pair = connect();
+        MemorySlice header = client.slice("header--");
+        MemorySlice data = client.slice("....the data");
+        MemorySlice first = server.slice("");
+        MemorySlice second = server.slice("");
+        pair.far().post(server.work.receive().add(first, 16, 4).add(second));
+        pair.near().post(client.work.send().add(header, 0, 8).add(data, 4, 9));
+        until("completions", () -> !server.done.isEmpty() && !client.done.isEmpty());
+        assertThat(server.next().bytes()).isEqualTo(17);
+        assertThat(first.segment().getString(16)).isEqualTo("head");
+        assertThat(Side.text(second)).isEqualTo("er--the data");
+    }
+
+    @Test
+    void shouldSendEmptyMessage() throws Exception {
+        Pair pair = connect();
+        pair.far().post(server.work.receive().add(server.pool.take()));
+        pair.near().post(client.work.send());
+        until("completions", () -> !server.done.isEmpty() && !client.done.isEmpty());
+        assertThat(server.next().bytes()).isZero();
+    }
+
+    @Test
+    void shouldCopyInlineMessageWhilePosting() throws Exception {
+        assumeTrue(client.options().inlineBytes() > 0, "no inline messages");
+        Pair pair = connect();
+        MemorySlice from = client.slice("before");
+        MemorySlice to = server.slice("");
+        pair.near().post(client.work.send().add(from, 0, 7).inline());
+        from.segment().setString(0, "after");
+        pair.far().post(server.work.receive().add(to));
+        until("completions", () -> !server.done.isEmpty() && !client.done.isEmpty());
+        assertThat(Side.text(to)).isEqualTo("before");
+        assertThatThrownBy(() -> pair.near().post(client.work.send().add(from).inline()))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldKeepOrderOfManyMessages() throws Exception {
+        Pair pair = connect();
+        int messages = 500;
+        int posted = 0;
+        int sent = 0;
+        int received = 0;
+        var slices = new ArrayList<MemorySlice>();
+        for (int i = 0; i < 32; i++) {
+            slices.add(client.pool.take());
+        }
+        while (received < messages) {
+            while (pair.far().postedReceives() < 16) {
+                MemorySlice to = server.pool.take();
+                pair.far().post(server.work.receive().add(to, 0, 8).attachment(to));
+            }
+            while (posted < messages && posted - sent < 16) {
+                MemorySlice from = slices.get(posted % 32);
+                from.segment().set(ValueLayout.JAVA_LONG, 0, posted);
+                assertThat(pair.near().tryPost(
+                        client.work.send().add(from, 0, 8).context(posted++))).isTrue();
+            }
+            server.pump();
+            client.pump();
+            while (!client.done.isEmpty()) {
+                assertThat(client.next().isSuccess()).isTrue();
+                sent++;
+            }
+            while (!server.done.isEmpty()) {
+                Side.Done one = server.next();
+                assertThat(one.isSuccess()).isTrue();
+                var to = (MemorySlice) one.attachment();
+                assertThat(to.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(received++);
+                to.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldMoveLargeMessages() throws Exception {
+        Pair pair = connect();
+        int length = 3 << 20;
+        try (Arena arena = Arena.ofShared();
+                MemoryRegion from = client.domain.register(arena.allocate(length), Set.of());
+                MemoryRegion to = server.domain.register(arena.allocate(length), Access.ALL)) {
+            for (int i = 0; i < length; i += 4) {
+                from.segment().set(ValueLayout.JAVA_INT, i, i * 31);
+            }
+            pair.far().post(server.work.receive().add(to));
+            pair.near().post(client.work.send().add(from));
+            until("message", () -> !server.done.isEmpty() && !client.done.isEmpty());
+            assertThat(server.next().bytes()).isEqualTo(length);
+            assertThat(from.segment().mismatch(to.segment())).isEqualTo(-1);
+            client.done.clear();
+
+            to.segment().fill((byte) 0);
+            pair.near().post(client.work.write(to.remote()).add(from));
+            until("write", () -> !client.done.isEmpty());
+            assertThat(client.next().isSuccess()).isTrue();
+            assertThat(from.segment().mismatch(to.segment())).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldWriteToAndReadFromMemoryOfPeer() throws Exception {
+        Pair pair = connect();
+        MemorySlice far = server.slice("................");
+        MemorySlice near = client.slice("written");
+        RemoteMemory remote = far.remote().slice(8, 100);
+        pair.near().post(client.work.write(remote).add(near, 0, 8).context(1));
+        until("write", () -> !client.done.isEmpty());
+        assertThat(client.next().isSuccess()).isTrue();
+        assertThat(far.segment().getString(8)).isEqualTo("written");
+
+        far.segment().setString(8, "readable");
+        MemorySlice one = client.slice("");
+        MemorySlice two = client.slice("");
+        pair.near().post(client.work.read(remote).add(one, 0, 4).add(two, 0, 5).context(2));
+        until("read", () -> !client.done.isEmpty());
+        Side.Done read = client.next();
+        assertThat(read.isSuccess()).isTrue();
+        assertThat(read.operation()).isEqualTo(Operation.READ);
+        assertThat(Side.text(one) + Side.text(two)).isEqualTo("readable");
+        assertThat(server.done).isEmpty();
+    }
+
+    @Test
+    void shouldPlaceWriteBeforeMessageThatFollows() throws Exception {
+        Pair pair = connect();
+        MemorySlice target = server.slice("");
+        MemorySlice data = client.slice("placed");
+        for (int i = 0; i < 50; i++) {
+            target.segment().fill((byte) 0);
+            pair.far().post(server.work.receive().add(server.slice("")));
+            pair.near().post(client.work.write(target.remote()).add(data, 0, 7).unsignalled());
+            pair.near().post(client.work.send().add(data, 0, 1));
+            until("message", () -> !server.done.isEmpty() && !client.done.isEmpty());
+            assertThat(Side.text(target)).isEqualTo("placed");
+            assertThat(server.next().isSuccess()).isTrue();
+            assertThat(client.next().operation()).isEqualTo(Operation.SEND);
+        }
+        assertThat(client.done).isEmpty();
+    }
+
+    /** Operations of the near side that the far side must not let through. */
+    private void shouldFail(Pair pair, WorkRequest forbidden, MemorySlice target) throws Exception {
+        MemorySlice waiting = client.pool.take();
+        pair.near().post(new WorkRequest().receive().add(waiting).context(100));
+        pair.near().post(forbidden.context(1));
+        until("error", () -> client.done.size() == 2 && !client.disconnected.isEmpty());
+        List<Side.Done> both = client.done.stream().sorted(
+                (a, b) -> Long.compare(a.context(), b.context())).toList();
+        assertThat(both.getFirst().isSuccess()).isFalse();
+        assertThat(both.get(1).status()).isEqualTo(CompletionStatus.FLUSHED);
+        assertThat(pair.near().state()).isEqualTo(EndpointState.ERROR);
+        assertThatThrownBy(() -> pair.near().post(client.work.send()))
+                .isInstanceOf(EndpointStateException.class);
+        assertThatThrownBy(() -> pair.near().post(client.work.receive()))
+                .isInstanceOf(EndpointStateException.class);
+        assertThat(waiting.posted()).isZero();
+        assertThat(Side.text(target)).isEqualTo("untouched");
+    }
+
+    @Test
+    void shouldNotWriteWithWrongKey() throws Exception {
+        MemorySlice target = server.slice("untouched");
+        shouldFail(connect(), client.work.write(target.remoteAddress(), ~target.remoteKey())
+                .add(client.slice("evil"), 0, 5), target);
+    }
+
+    @Test
+    void shouldNotReadWithWrongKey() throws Exception {
+        MemorySlice target = server.slice("untouched");
+        MemorySlice into = client.slice("nothing");
+        shouldFail(connect(), client.work.read(target.remoteAddress(), ~target.remoteKey())
+                .add(into, 0, 9), target);
+        assertThat(Side.text(into)).isEqualTo("nothing");
+    }
+
+    @Test
+    void shouldNotWriteBeyondMemory() throws Exception {
+        MemorySlice target = server.slice("untouched");
+        long end = target.remoteAddress() + (long) Side.SLICES * Side.SLICE_BYTES - 4;
+        shouldFail(connect(), client.work.write(end, target.remoteKey())
+                .add(client.slice("evil"), 0, 8), target);
+    }
+
+    @Test
+    void shouldNotWriteToMemoryThatMayOnlyBeRead() throws Exception {
+        MemorySlice target = server.slice("untouched");
+        try (MemoryRegion readable = server.domain.register(target.segment(),
+                Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ))) {
+            shouldFail(connect(), client.work.write(readable.remote())
+                    .add(client.slice("evil"), 0, 5), target);
+        }
+    }
+
+    @Test
+    void shouldNotReadMemoryThatIsNotRegisteredForIt() throws Exception {
+        MemorySlice target = server.slice("untouched");
+        try (MemoryRegion local = server.domain.register(target.segment(), Access.LOCAL)) {
+            MemorySlice into = client.slice("nothing");
+            shouldFail(connect(), client.work.read(local.remote()).add(into, 0, 9), target);
+            assertThat(Side.text(into)).isEqualTo("nothing");
+        }
+    }
+
+    @Test
+    void shouldNotWriteToMemoryThatIsDeregistered() throws Exception {
+        MemorySlice target = server.slice("untouched");
+        MemoryRegion gone = server.domain.register(target.segment(), Access.ALL);
+        RemoteMemory remote = gone.remote();
+        gone.close();
+        shouldFail(connect(), client.work.write(remote).add(client.slice("evil"), 0, 5), target);
+    }
+
+    @Test
+    void shouldEndConnectionForMessageThatIsTooLong() throws Exception {
+        Pair pair = connect();
+        MemorySlice to = server.slice("");
+        pair.far().post(server.work.receive().add(to, 0, 4).context(1));
+        pair.far().post(server.work.receive().add(server.slice("")).context(2));
+        pair.near().post(client.work.receive().add(client.slice("")));
+        pair.near().post(client.work.send().add(client.slice("too long"), 0, 9));
+        until("error", () -> server.done.size() == 2 && !server.disconnected.isEmpty()
+                && !client.disconnected.isEmpty());
+        assertThat(server.next().status()).isEqualTo(CompletionStatus.LENGTH_ERROR);
+        assertThat(server.next().status()).isEqualTo(CompletionStatus.FLUSHED);
+        assertThat(to.segment().get(ValueLayout.JAVA_BYTE, 4)).isZero();
+        assertThat(pair.far().state()).isEqualTo(EndpointState.ERROR);
+        assertThat(pair.near().state()).isEqualTo(EndpointState.ERROR);
+    }
+
+    @Test
+    void shouldHoldMessageUntilReceiveIsPosted() throws Exception {
+        Pair pair = connect();
+        pair.near().post(client.work.send().add(client.slice("early"), 0, 6));
+        for (int i = 0; i < 100; i++) {
+            server.pump();
+            client.pump();
+        }
+        assertThat(server.done).isEmpty();
+        MemorySlice to = server.slice("");
+        pair.far().post(server.work.receive().add(to));
+        until("message", () -> !server.done.isEmpty());
+        assertThat(server.next().isSuccess()).isTrue();
+        assertThat(Side.text(to)).isEqualTo("early");
+    }
+
+    @Test
+    void shouldRefuseToPostToFullQueue() throws Exception {
+        Pair pair = connect();
+        MemorySlice memory = server.pool.take();
+        for (int i = 0; i < 16; i++) {
+            pair.far().post(server.work.receive().add(memory, i * 8, 8));
+        }
+        assertThatThrownBy(() -> pair.far().post(server.work.receive().add(memory, 0, 8)))
+                .isInstanceOf(QueueFullException.class);
+        assertThat(memory.posted()).isEqualTo(16);
+
+        MemorySlice from = client.slice("1234567");
+        for (int i = 0; i < 16; i++) {
+            pair.near().post(client.work.send().add(from, 0, 8));
+        }
+        assertThat(pair.near().tryPost(client.work.send().add(from, 0, 8))).isFalse();
+        assertThat(from.posted()).isEqualTo(16);
+        until("completions", () -> client.done.size() == 16 && server.done.size() == 16);
+        pair.far().post(server.work.receive().add(memory, 0, 8));
+        pair.near().post(client.work.send().add(from, 0, 8));
+        until("completions", () -> client.done.size() == 17 && server.done.size() == 17);
+        assertThat(server.done).allMatch(Side.Done::isSuccess);
+    }
+
+    @Test
+    void shouldReportOnlySignalledOperations() throws Exception {
+        Pair pair = connect();
+        MemorySlice from = client.slice("x");
+        MemorySlice to = server.slice("");
+        for (int round = 0; round < 10; round++) {
+            for (int i = 0; i < 8; i++) {
+                pair.far().post(server.work.receive().add(to, 0, 8));
+            }
+            for (int i = 0; i < 7; i++) {
+                pair.near().post(client.work.send().add(from, 0, 8).unsignalled());
+            }
+            pair.near().post(client.work.send().add(from, 0, 8).context(round));
+            until("messages", () -> server.done.size() == 8 && !client.done.isEmpty());
+            assertThat(client.next().context()).isEqualTo(round);
+            server.done.clear();
+            until("release", () -> from.posted() == 0);
+            assertThat(client.done).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldSendNothingBeforeConnection() throws Exception {
+        Endpoint near = client.endpoint();
+        assertThatThrownBy(() -> near.post(client.work.send().add(client.slice("x"))))
+                .isInstanceOf(EndpointStateException.class);
+        assertThat(client.pool.available()).isEqualTo(Side.SLICES - 1);
+    }
+
+    @Test
+    void shouldTakeReceivesBeforeConnection() throws Exception {
+        Endpoint near = client.endpoint();
+        MemorySlice early = client.slice("");
+        near.post(client.work.receive().add(early).context(5));
+        near.connect(listener.address(), bytes("hello"));
+        until("request", () -> !server.requests.isEmpty());
+        ConnectionRequest request = server.requests.getFirst();
+        Endpoint far = request.createEndpoint(server.options(), server);
+        far.post(server.work.receive().add(server.slice("")));
+        request.accept(bytes("welcome"));
+        until("connection", () -> !server.established.isEmpty());
+        far.post(server.work.send().add(server.slice("first"), 0, 6));
+        until("message", () -> !client.done.isEmpty());
+        assertThat(client.next().context()).isEqualTo(5);
+        assertThat(Side.text(early)).isEqualTo("first");
+    }
+
+    @Test
+    void shouldRefuseInvalidationWithoutCapability() throws Exception {
+        assumeTrue(!client.domain.device().capabilities().contains(
+                Capability.SEND_WITH_INVALIDATE), "device invalidates");
+        Pair pair = connect();
+        assertThatThrownBy(() -> pair.near().post(client.work.sendAndInvalidate(1)))
+                .isInstanceOf(UnsupportedOperationException.class);
+    }
+
+    @Test
+    void shouldRefuseRequestsThatExceedOptions() throws Exception {
+        Pair pair = connect();
+        MemorySlice slice = client.pool.take();
+        assertThatThrownBy(() -> pair.near().post(
+                client.work.send().add(slice, 0, 1).add(slice, 1, 1).add(slice, 2, 1)))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> pair.near().post(client.work.send().add(server.pool.take())))
+                .isInstanceOf(IllegalArgumentException.class);
+        try (MemoryRegion constant = client.domain.register(slice.segment(), Set.of())) {
+            assertThatThrownBy(() -> pair.near().post(client.work.receive().add(constant)))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThat(slice.posted()).isZero();
+        assertThatThrownBy(() -> client.channel.createEndpoint(client.options().withDepth(
+                client.domain.device().limits().maxSendDepth() + 1, 1), client))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldFlushWhatIsPostedWhenPeerDisconnects() throws Exception {
+        Pair pair = connect();
+        MemorySlice waiting = client.pool.take();
+        pair.near().post(client.work.receive().add(waiting).context(1));
+        pair.near().post(client.work.receive().add(waiting).context(2));
+        pair.far().disconnect();
+        assertThat(pair.far().state()).isEqualTo(EndpointState.ERROR);
+        until("end", () -> !client.disconnected.isEmpty() && client.done.size() == 2);
+        assertThat(client.disconnected).containsExactly(pair.near());
+        assertThat(client.done).allMatch(one -> one.status() == CompletionStatus.FLUSHED);
+        assertThat(client.done).extracting(Side.Done::context).containsExactly(1L, 2L);
+        assertThat(waiting.posted()).isZero();
+        until("own end", () -> !server.disconnected.isEmpty());
+        assertThat(server.disconnected).containsExactly(pair.far());
+    }
+
+    @Test
+    void shouldDeliverMessagesThatWereSentBeforeTheEnd() throws Exception {
+        Pair pair = connect();
+        MemorySlice to = server.slice("");
+        pair.far().post(server.work.receive().add(to));
+        pair.near().post(client.work.send().add(client.slice("last words"), 0, 11));
+        until("sent", () -> !client.done.isEmpty());
+        pair.near().close();
+        until("end", () -> !server.disconnected.isEmpty());
+        assertThat(server.next().isSuccess()).isTrue();
+        assertThat(Side.text(to)).isEqualTo("last words");
+    }
+
+    @Test
+    void shouldReleaseMemoryWhenClosedWithOperationsInFlight() throws Exception {
+        Pair pair = connect();
+        MemorySlice target = server.slice("");
+        for (int i = 0; i < 8; i++) {
+            pair.near().post(client.work.receive().add(client.pool.take()));
+            pair.near().post(client.work.read(target.remote()).add(client.pool.take()));
+            pair.near().post(client.work.write(target.remote()).add(client.pool.take()));
+        }
+        pair.near().close();
+        assertThat(client.queue.room()).isEqualTo(client.queue.depth());
+        client.pump();
+        assertThat(client.done).isEmpty();
+        assertThat(client.disconnected).isEmpty();
+        until("end of peer", () -> !server.disconnected.isEmpty());
+    }
+
+    @Test
+    void shouldLeakNothingOverManyConnections() throws Exception {
+        MemoryUse before = client.domain.use();
+        for (int i = 0; i < manyConnections(); i++) {
+            Pair pair = connect();
+            MemorySlice from = client.slice("x");
+            MemorySlice to = server.slice("");
+            pair.far().post(server.work.receive().add(to));
+            pair.far().post(server.work.receive().add(to));
+            pair.near().post(client.work.send().add(from, 0, 2));
+            until("message", () -> !server.done.isEmpty());
+            from.close();
+            to.close();
+            if (i % 2 == 0) {
+                pair.near().disconnect();
+                until("end", () -> !server.disconnected.isEmpty());
+            }
+            pair.near().close();
+            pair.far().close();
+            assertThat(client.pool.available()).isEqualTo(Side.SLICES);
+            assertThat(server.pool.available()).isEqualTo(Side.SLICES);
+            client.done.clear();
+            server.done.clear();
+            server.disconnected.clear();
+        }
+        assertThat(client.domain.use()).isEqualTo(before);
+        assertThat(server.domain.use()).isEqualTo(before);
+        assertThat(client.channel.size()).isZero();
+        assertThat(server.channel.size()).isEqualTo(1);
+        assertThat(client.queue.room()).isEqualTo(client.queue.depth());
+    }
+
+    @Test
+    void shouldNotHandOutSliceThatIsPosted() throws Exception {
+        Pair pair = connect();
+        MemorySlice slice = server.pool.take();
+        pair.far().post(server.work.receive().add(slice));
+        slice.close();
+        assertThat(server.pool.available()).isEqualTo(Side.SLICES - 1);
+        assertThatThrownBy(() -> server.pool.close()).isInstanceOf(MemoryInUseException.class);
+        assertThatThrownBy(() -> pair.far().post(server.work.receive().add(slice)))
+                .isInstanceOf(MemoryInUseException.class);
+        assertThat(pair.far().postedReceives()).isEqualTo(1);
+
+        pair.near().post(client.work.send().add(client.slice("x"), 0, 2));
+        until("message", () -> !server.done.isEmpty());
+        assertThat(server.pool.available()).isEqualTo(Side.SLICES);
+    }
+
+    @Test
+    void shouldNotDeregisterMemoryThatIsPosted() throws Exception {
+        Pair pair = connect();
+        try (Arena arena = Arena.ofShared()) {
+            MemoryRegion region = server.domain.register(arena.allocate(100), Access.LOCAL);
+            assertThat(server.domain.use().regions()).isEqualTo(2);
+            pair.far().post(server.work.receive().add(region));
+            assertThatThrownBy(region::close).isInstanceOf(MemoryInUseException.class);
+            assertThatThrownBy(() -> server.domain.close())
+                    .isInstanceOf(MemoryInUseException.class);
+            pair.far().close();
+            region.close();
+            region.close();
+        }
+        assertThat(server.domain.use()).isEqualTo(new MemoryUse(1,
+                (long) Side.SLICES * Side.SLICE_BYTES, 1, 0));
+    }
+
+    @Test
+    void shouldRefuseMoreEndpointsThanCompletionQueueHasRoomFor() throws Exception {
+        CompletionQueue small = client.channel.createCompletionQueue(40);
+        EndpointOptions options = EndpointOptions.of(small).withDepth(16, 16);
+        Endpoint first = client.channel.createEndpoint(options, client);
+        assertThatThrownBy(() -> client.channel.createEndpoint(options, client))
+                .isInstanceOf(QueueFullException.class);
+        assertThat(small.room()).isEqualTo(8);
+        assertThatThrownBy(small::close).isInstanceOf(IllegalStateException.class);
+        first.close();
+        client.channel.createEndpoint(options, client).close();
+        small.close();
+    }
+
+    @Test
+    void shouldEndWaitWhenWokenUp() throws Exception {
+        client.channel.wakeup();
+        client.channel.await(0); // returns at once
+        var waiter = new AtomicReference<Thread.State>();
+        Thread waiting = Thread.currentThread();
+        Thread waker = Thread.ofPlatform().start(() -> {
+            waiter.set(waiting.getState());
+            client.channel.wakeup();
+        });
+        client.channel.await(0);
+        waker.join();
+        assertThat(waiter.get()).isNotNull();
+    }
+
+    @Test
+    void shouldWaitForCompletions() throws Exception {
+        Pair pair = connect();
+        MemorySlice to = server.slice("");
+        pair.far().post(server.work.receive().add(to));
+        Thread sender = Thread.ofPlatform().start(() -> {
+            try {
+                pair.near().post(client.work.send().add(client.slice("wake up"), 0, 8));
+                while (client.done.isEmpty()) {
+                    client.pump();
+                }
+            } catch (RdmaException e) {
+                throw new AssertionError(e);
+            }
+        });
+        while (server.done.isEmpty()) {
+            server.channel.await(0);
+            server.drain();
+        }
+        sender.join();
+        assertThat(Side.text(to)).isEqualTo("wake up");
+    }
+
+    @Test
+    void shouldNotWaitWhileCompletionsAreThere() throws Exception {
+        Pair pair = connect();
+        pair.near().post(client.work.send().add(client.slice("x"), 0, 2));
+        while (client.done.isEmpty()) {
+            client.channel.await(0);
+            client.drain();
+        }
+        for (int i = 0; i < 4; i++) {
+            pair.far().post(server.work.receive().add(server.slice("")).context(i));
+        }
+        pair.near().disconnect();
+        Completions one = new Completions(1);
+        var seen = new ArrayList<Long>();
+        while (seen.size() < 4) {
+            server.channel.await(0);
+            if (server.queue.poll(one) > 0) {
+                seen.add(one.get(0).context());
+            }
+        }
+        assertThat(seen).containsExactly(0L, 1L, 2L, 3L);
+    }
+
+    @Test
+    void shouldPostFromOtherThreads() throws Exception {
+        Pair pair = connect();
+        int perThread = 200;
+        int threads = 3;
+        var failure = new AtomicReference<Throwable>();
+        var posters = new ArrayList<Thread>();
+        MemorySlice memory = client.slice("x");
+        for (int t = 0; t < threads; t++) {
+            posters.add(Thread.ofPlatform().start(() -> {
+                var work = new WorkRequest();
+                try {
+                    for (int i = 0; i < perThread;) {
+                        if (pair.near().tryPost(work.send().add(memory, 0, 8))) {
+                            i++;
+                        } else {
+                            Thread.onSpinWait();
+                        }
+                    }
+                } catch (Throwable e) {
+                    failure.set(e);
+                }
+            }));
+        }
+        MemorySlice to = server.slice("");
+        until("messages", () -> {
+            while (pair.far().tryPost(server.work.receive().add(to, 0, 8))) {
+                // as many as there is room for
+            }
+            return failure.get() != null
+                    || server.done.size() == threads * perThread
+                            && client.done.size() == threads * perThread;
+        });
+        for (Thread poster : posters) {
+            poster.join();
+        }
+        assertThat(failure.get()).isNull();
+        assertThat(server.done).allMatch(Side.Done::isSuccess);
+        assertThat(memory.posted()).isZero();
+    }
+
+    @Test
+    void shouldServeSeveralConnectionsWithOneQueue() throws Exception {
+        var pairs = new ArrayList<Pair>();
+        for (int i = 0; i < 5; i++) {
+            pairs.add(connect());
+        }
+        for (Pair pair : pairs) {
+            pair.far().post(server.work.receive().add(server.slice("")).context(
+                    pairs.indexOf(pair)));
+        }
+        for (Pair pair : pairs.reversed()) {
+            pair.near().post(client.work.send().add(client.slice("x"), 0, 2));
+        }
+        until("messages", () -> server.done.size() == 5);
+        assertThat(server.done).allMatch(one -> one.endpoint() == pairs.get((int) one.context())
+                .far());
+    }
+
+    @Test
+    void shouldLetPeersShareReceives() throws Exception {
+        if (!server.domain.device().capabilities().contains(Capability.SHARED_RECEIVE_QUEUE)) {
+            assertThatThrownBy(() -> server.domain.createSharedReceiveQueue(16, 2))
+                    .isInstanceOf(UnsupportedOperationException.class);
+            return;
+        }
+        SharedReceiveQueue shared = server.domain.createSharedReceiveQueue(16, 2);
+        Pair first = connect(client.options(), server.options().withSharedReceives(shared));
+        Pair second = connect(client.options(), server.options().withSharedReceives(shared));
+        for (int i = 0; i < 4; i++) {
+            shared.post(server.work.receive().add(server.slice("")).context(i));
+        }
+        first.near().post(client.work.send().add(client.slice("one"), 0, 4));
+        second.near().post(client.work.send().add(client.slice("two"), 0, 4));
+        until("messages", () -> server.done.size() == 2);
+        assertThat(server.done).extracting(Side.Done::endpoint)
+                .containsExactlyInAnyOrder(first.far(), second.far());
+        assertThat(shared.posted()).isEqualTo(2);
+        assertThatThrownBy(shared::close).isInstanceOf(IllegalStateException.class);
+        first.far().close();
+        second.far().close();
+        shared.close();
+        assertThat(server.domain.use().sharedQueues()).isZero();
+    }
+
+    @Test
+    void shouldRegisterNativeMemoryOnly() {
+        assertThatThrownBy(() -> client.domain.register(MemorySegment.ofArray(new byte[8]),
+                Access.LOCAL)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> client.domain.register(MemorySegment.NULL, Access.LOCAL))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldBeFoundByName() throws Exception {
+        DeviceInfo info = client.domain.device();
+        assertThat(Rdma.device(info.name()).info().name()).isEqualTo(info.name());
+        assertThat(Rdma.devices()).extracting(RdmaDevice::toString).contains(info.name());
+        assertThatThrownBy(() -> Rdma.device("none")).isInstanceOf(RdmaUnavailableException.class)
+                .hasMessageContaining(info.name());
+        assertThat(Optional.of(info.limits().maxSegments()).get()).isGreaterThanOrEqualTo(2);
+    }
+}
