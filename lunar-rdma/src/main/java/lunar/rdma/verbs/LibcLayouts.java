@@ -1,0 +1,40 @@
+package lunar.rdma.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static lunar.rdma.verbs.CStruct.at;
+import static lunar.rdma.verbs.CStruct.offset;
+
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.StructLayout;
+
+/** Structs of libc. Ports and addresses are in network byte order. */
+final class LibcLayouts {
+    static final StructLayout INET = CStruct.allocated("sockaddr_in", 16, //
+            at(0, "sin_family", JAVA_SHORT), //
+            at(2, "sin_port", JAVA_SHORT), //
+            at(4, "sin_addr", MemoryLayout.sequenceLayout(4, JAVA_BYTE)));
+    static final long INET_FAMILY = offset(INET, "sin_family");
+    static final long INET_PORT = offset(INET, "sin_port");
+    static final long INET_ADDR = offset(INET, "sin_addr");
+
+    static final StructLayout INET6 = CStruct.allocated("sockaddr_in6", 28, //
+            at(0, "sin6_family", JAVA_SHORT), //
+            at(2, "sin6_port", JAVA_SHORT), //
+            at(8, "sin6_addr", MemoryLayout.sequenceLayout(16, JAVA_BYTE)), //
+            at(24, "sin6_scope_id", JAVA_INT));
+    static final long INET6_ADDR = offset(INET6, "sin6_addr");
+    static final long INET6_SCOPE_ID = offset(INET6, "sin6_scope_id");
+
+    static final StructLayout POLL = CStruct.allocated("pollfd", 8, //
+            at(0, "fd", JAVA_INT), //
+            at(4, "events", JAVA_SHORT), //
+            at(6, "revents", JAVA_SHORT));
+    static final long POLL_BYTES = POLL.byteSize();
+    static final long POLL_FD = offset(POLL, "fd");
+    static final long POLL_EVENTS = offset(POLL, "events");
+    static final long POLL_REVENTS = offset(POLL, "revents");
+
+    private LibcLayouts() {}
+}
