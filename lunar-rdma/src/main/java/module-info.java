@@ -7,5 +7,6 @@ module lunar.rdma {
 
     uses lunar.rdma.spi.RdmaProvider;
 
-    provides lunar.rdma.spi.RdmaProvider with lunar.rdma.libfabric.LibfabricProvider;
+    provides lunar.rdma.spi.RdmaProvider
+            with lunar.rdma.verbs.VerbsProvider, lunar.rdma.libfabric.LibfabricProvider;
 }

@@ -1,0 +1,54 @@
+package lunar.rdma.verbs;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import lunar.rdma.ProviderException;
+
+/** What is read of a struct rdma_cm_id, given by its address. */
+final class CmId {
+    private CmId() {}
+
+    /** Creates an id for reliable connections. */
+    static long create(CmCalls cm, long channel) throws ProviderException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment id = arena.allocate(ADDRESS);
+            cm.createId(channel, id.address(), 0, Constants.RDMA_PS_TCP);
+            return id.get(JAVA_LONG, 0);
+        }
+    }
+
+    private static MemorySegment struct(long id) {
+        return NativeLibrary.at(id, CmLayouts.ID.byteSize());
+    }
+
+    /** Returns the context of the device, 0 while that is not known. */
+    static long context(long id) {
+        return struct(id).get(JAVA_LONG, CmLayouts.ID_VERBS);
+    }
+
+    /** Returns the queue pair; 0 if there is none. */
+    static long queuePair(long id) {
+        return struct(id).get(JAVA_LONG, CmLayouts.ID_QP);
+    }
+
+    /** Returns the number of a queue pair, which completions show. */
+    static int number(long queuePair) {
+        return NativeLibrary.at(queuePair, ObjectLayouts.QUEUE_PAIR.byteSize()).get(JAVA_INT,
+                ObjectLayouts.QUEUE_PAIR_NUMBER);
+    }
+
+    static InetSocketAddress localAddress(long id) {
+        return SocketAddresses.read(
+                struct(id).asSlice(CmLayouts.ID_SRC_ADDR, CmLayouts.ADDRESS_BYTES));
+    }
+
+    static InetSocketAddress peerAddress(long id) {
+        return SocketAddresses.read(
+                struct(id).asSlice(CmLayouts.ID_DST_ADDR, CmLayouts.ADDRESS_BYTES));
+    }
+}

@@ -1,0 +1,59 @@
+package lunar.rdma.verbs;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Map from numbers of queue pairs to numbers of endpoints, without objects in the reader's way. Reads see changes that
+ * happened before; any thread may change it.
+ */
+final class QueuePairNumbers {
+    private static final int MIN_SLOTS = 4;
+
+    /** What the table is made from. Guarded by this. */
+    private final Map<Integer, Integer> entries = new HashMap<>();
+    /** Pairs of key and value, with linear probing; at most half full. A value of 0 is an empty place. */
+    private volatile int[] table = new int[2 * MIN_SLOTS];
+
+    /** Returns the endpoint of a queue pair; 0 if there is none. */
+    int get(int number) {
+        int[] current = table;
+        int mask = current.length / 2 - 1;
+        for (int slot = number & mask;; slot = (slot + 1) & mask) {
+            int value = current[2 * slot + 1];
+            if (value == 0 || current[2 * slot] == number) {
+                return value;
+            }
+        }
+    }
+
+    /**
+     * Adds a queue pair.
+     *
+     * @param value of the endpoint, not 0
+     */
+    synchronized void put(int number, int value) {
+        entries.put(number, value);
+        rebuild();
+    }
+
+    synchronized void remove(int number) {
+        if (entries.remove(number) != null) {
+            rebuild();
+        }
+    }
+
+    private void rebuild() {
+        int slots = Math.max(MIN_SLOTS, Integer.highestOneBit(entries.size()) * 4);
+        int[] next = new int[2 * slots];
+        entries.forEach((number, value) -> {
+            int slot = number & (slots - 1);
+            while (next[2 * slot + 1] != 0) {
+                slot = (slot + 1) & (slots - 1);
+            }
+            next[2 * slot] = number;
+            next[2 * slot + 1] = value;
+        });
+        table = next;
+    }
+}

@@ -1,0 +1,54 @@
+package lunar.rdma.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteOrder;
+
+/** Translates IP addresses from and to struct sockaddr_in and sockaddr_in6. */
+final class SocketAddresses {
+    private static final ValueLayout.OfShort PORT = JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private SocketAddresses() {}
+
+    /** Returns a struct for a resolved address. */
+    static MemorySegment write(InetSocketAddress address, Arena arena) {
+        byte[] bytes = address.getAddress().getAddress();
+        MemorySegment struct = arena.allocate(CmLayouts.ADDRESS_BYTES, Long.BYTES);
+        struct.set(PORT, LibcLayouts.INET_PORT, (short) address.getPort());
+        if (address.getAddress() instanceof Inet6Address six) {
+            struct.set(JAVA_SHORT, LibcLayouts.INET_FAMILY, (short) Constants.AF_INET6);
+            MemorySegment.copy(bytes, 0, struct, JAVA_BYTE, LibcLayouts.INET6_ADDR, bytes.length);
+            struct.set(JAVA_INT, LibcLayouts.INET6_SCOPE_ID, six.getScopeId());
+        } else {
+            struct.set(JAVA_SHORT, LibcLayouts.INET_FAMILY, (short) Constants.AF_INET);
+            MemorySegment.copy(bytes, 0, struct, JAVA_BYTE, LibcLayouts.INET_ADDR, bytes.length);
+        }
+        return struct;
+    }
+
+    /** Reads an address; the wildcard with port 0 where the struct has neither family. */
+    static InetSocketAddress read(MemorySegment struct) {
+        int port = Short.toUnsignedInt(struct.get(PORT, LibcLayouts.INET_PORT));
+        try {
+            return switch (struct.get(JAVA_SHORT, LibcLayouts.INET_FAMILY)) {
+                case Constants.AF_INET -> new InetSocketAddress(InetAddress.getByAddress(
+                        struct.asSlice(LibcLayouts.INET_ADDR, 4).toArray(JAVA_BYTE)), port);
+                case Constants.AF_INET6 -> new InetSocketAddress(Inet6Address.getByAddress(null,
+                        struct.asSlice(LibcLayouts.INET6_ADDR, 16).toArray(JAVA_BYTE),
+                        struct.get(JAVA_INT, LibcLayouts.INET6_SCOPE_ID)), port);
+                default -> new InetSocketAddress(0);
+            };
+        } catch (UnknownHostException e) {
+            throw new AssertionError("length of an address", e);
+        }
+    }
+}

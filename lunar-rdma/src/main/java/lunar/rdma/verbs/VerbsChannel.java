@@ -1,0 +1,138 @@
+package lunar.rdma.verbs;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import lunar.rdma.ProviderException;
+import lunar.rdma.RdmaException;
+import lunar.rdma.spi.ConnectionEvents;
+import lunar.rdma.spi.EndpointSetup;
+import lunar.rdma.spi.ListenerEvents;
+import lunar.rdma.spi.ProviderChannel;
+import lunar.rdma.spi.ProviderEndpoint;
+import lunar.rdma.spi.ProviderListener;
+import lunar.rdma.spi.ProviderQueue;
+
+/** An event channel of librdmacm, a completion channel of libibverbs, and a wait for both. */
+final class VerbsChannel implements ProviderChannel {
+    private final VerbsDomain domain;
+    private final CmCalls cm;
+    private final long connections;
+    private final long completions;
+    private final Waiter waiter;
+    /** What handles the events of an id, by the address of the id. */
+    private final Map<Long, IdOwner> owners = new ConcurrentHashMap<>();
+    /** Requests that are neither accepted nor rejected. */
+    private final Set<VerbsRequest> requests = ConcurrentHashMap.newKeySet();
+    /** Where a call stores an address; of the channel's thread. */
+    private final MemorySegment result = Arena.ofAuto().allocate(ADDRESS, 2);
+
+    private VerbsChannel(VerbsDomain domain, long connections, long completions, Waiter waiter) {
+        this.domain = domain;
+        this.connections = connections;
+        this.completions = completions;
+        this.waiter = waiter;
+        cm = domain.cm();
+    }
+
+    static VerbsChannel open(VerbsDomain domain) throws ProviderException {
+        long connections = domain.cm().createChannel();
+        long completions = 0;
+        try {
+            completions = domain.verbs().createChannel(domain.context());
+            return new VerbsChannel(domain, connections, completions,
+                    Waiter.open(CmLayouts.channelDescriptor(connections),
+                            ObjectLayouts.channelDescriptor(completions)));
+        } catch (ProviderException e) {
+            if (completions != 0) {
+                domain.verbs().destroyChannel(completions);
+            }
+            domain.cm().destroyChannel(connections);
+            throw e;
+        }
+    }
+
+    VerbsDomain domain() { return domain; }
+
+    void put(long id, IdOwner owner) { owners.put(id, owner); }
+
+    /** Events of the id are not handled any more. */
+    void remove(long id) { owners.remove(id); }
+
+    Set<VerbsRequest> requests() { return requests; }
+
+    @Override
+    public ProviderQueue createQueue(int depth) throws ProviderException {
+        long queue = domain.verbs().createQueue(domain.context(), depth, 0, completions, 0);
+        return new VerbsQueue(this, domain.dataPath(), queue);
+    }
+
+    /** Destroys a queue, whose events must be acknowledged before. */
+    void destroy(long queue) {
+        Closing.quietly(() -> {
+            acknowledgeCompletions();
+            domain.verbs().destroyQueue(queue);
+        });
+    }
+
+    @Override
+    public ProviderListener listen(InetSocketAddress address, int backlog, ListenerEvents events)
+            throws RdmaException {
+        return VerbsListener.listen(this, connections, address, backlog, events);
+    }
+
+    @Override
+    public ProviderEndpoint createEndpoint(EndpointSetup setup, ConnectionEvents events)
+            throws ProviderException {
+        return new VerbsEndpoint(this, CmId.create(cm, connections), setup, events,
+                domain.reads().atMost(setup.readDepth(), setup.readDepth()));
+    }
+
+    @Override
+    public void poll() throws ProviderException {
+        while (cm.nextEvent(connections, result.address())) {
+            long event = result.get(JAVA_LONG, 0);
+            var copy = new CmEvent(event);
+            cm.acknowledge(event);
+            IdOwner owner = owners.get(copy.owner());
+            if (owner != null) {
+                owner.handle(copy);
+            } else if (copy.type() == Constants.RDMA_CM_EVENT_CONNECT_REQUEST) {
+                Closing.quietly(() -> cm.destroyId(copy.id())); // its listener has been closed
+            }
+        }
+    }
+
+    @Override
+    public void await(long limitMs) throws ProviderException {
+        if (waiter.await(limitMs)) {
+            acknowledgeCompletions();
+        }
+    }
+
+    /** Takes the events that say that an armed queue has completions. */
+    private void acknowledgeCompletions() throws ProviderException {
+        while (domain.verbs().nextQueueEvent(completions, result.address(),
+                result.address() + ADDRESS.byteSize())) {
+            domain.verbs().acknowledge(result.get(JAVA_LONG, 0), 1);
+        }
+    }
+
+    @Override
+    public void wakeup() { waiter.wakeup(); }
+
+    @Override
+    public void close() {
+        List.copyOf(requests).forEach(VerbsRequest::drop);
+        waiter.close();
+        Closing.quietly(() -> domain.verbs().destroyChannel(completions));
+        cm.destroyChannel(connections);
+    }
+}

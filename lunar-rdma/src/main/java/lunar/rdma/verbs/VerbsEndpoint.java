@@ -1,0 +1,282 @@
+package lunar.rdma.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import lunar.rdma.ConnectionException;
+import lunar.rdma.ConnectionException.Reason;
+import lunar.rdma.Operation;
+import lunar.rdma.ProviderException;
+import lunar.rdma.RdmaException;
+import lunar.rdma.WorkRequest;
+import lunar.rdma.spi.ConnectionEvents;
+import lunar.rdma.spi.EndpointSetup;
+import lunar.rdma.spi.ProviderEndpoint;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An id of librdmacm with its queue pair. A connecting endpoint gets the queue pair as soon as the address has led to a
+ * device, and keeps receives until then; an accepting one has it from the start.
+ *
+ * <pre>
+ * connect: resolve address, create queue pair, resolve route, connect, ESTABLISHED
+ * accept:  create queue pair, accept, ESTABLISHED
+ * </pre>
+ */
+final class VerbsEndpoint implements ProviderEndpoint, IdOwner {
+    /** Longest search for a device and route; the caller has a time limit of its own for the whole. */
+    private static final int RESOLVE_MS = 30_000;
+
+    private final VerbsChannel channel;
+    private final VerbsDomain domain;
+    private final CmCalls cm;
+    private final long id;
+    private final EndpointSetup setup;
+    private final ConnectionEvents events;
+    private final ReadDepth reads;
+    private final SendSlot sendSlot;
+    private final ReceiveSlots receiveSlot;
+
+    /** Receives posted before there is a queue pair. Guarded by this, as is the change of {@link #queuePair}. */
+    private @Nullable ReceiveSlots kept;
+    /** Address of the struct ibv_qp; 0 before there is one. */
+    private volatile long queuePair;
+    private volatile @Nullable InetSocketAddress peer;
+    private volatile byte[] privateData = {};
+    private boolean isAccepting;
+    private boolean isConnecting = true;
+    private boolean isAborted;
+
+    /** Makes an endpoint for a connect, which owns the id. */
+    VerbsEndpoint(VerbsChannel channel, long id, EndpointSetup setup, ConnectionEvents events,
+            ReadDepth reads) {
+        this.channel = channel;
+        this.id = id;
+        this.setup = setup;
+        this.events = events;
+        this.reads = reads;
+        domain = channel.domain();
+        cm = domain.cm();
+        sendSlot = new SendSlot(setup.segments());
+        receiveSlot = new ReceiveSlots(1, setup.segments());
+        channel.put(id, this);
+    }
+
+    /** Makes an endpoint for an accept, which owns the id unless this fails. */
+    static VerbsEndpoint ofRequest(VerbsChannel channel, long id, EndpointSetup setup,
+            ConnectionEvents events, ReadDepth reads) throws RdmaException {
+        var endpoint = new VerbsEndpoint(channel, id, setup, events, reads);
+        try {
+            endpoint.peer = CmId.peerAddress(id);
+            endpoint.createQueuePair();
+            return endpoint;
+        } catch (RdmaException e) {
+            channel.remove(id);
+            throw e;
+        }
+    }
+
+    @Override
+    public void connect(InetSocketAddress address, byte[] data) throws RdmaException {
+        ConnectFailures.requireResolved(address);
+        peer = address;
+        privateData = data.clone();
+        try (Arena arena = Arena.ofConfined()) {
+            cm.resolveAddress(id, 0, SocketAddresses.write(address, arena).address(), RESOLVE_MS);
+        } catch (ProviderException e) {
+            throw ConnectFailures.ofCall(address, e);
+        }
+    }
+
+    @Override
+    public void accept(byte[] data) throws RdmaException {
+        isAccepting = true;
+        try {
+            withParameters(data, cm::accept);
+        } catch (ProviderException e) {
+            throw ConnectFailures.ofCall(peer, e);
+        }
+    }
+
+    @Override
+    public void handle(CmEvent event) {
+        if (isAborted) {
+            return;
+        }
+        try {
+            switch (event.type()) {
+                case Constants.RDMA_CM_EVENT_ADDR_RESOLVED -> addressResolved();
+                case Constants.RDMA_CM_EVENT_ROUTE_RESOLVED ->
+                    withParameters(privateData, cm::connect);
+                case Constants.RDMA_CM_EVENT_ESTABLISHED -> {
+                    isConnecting = false;
+                    events.established(isAccepting ? new byte[0] : event.privateData());
+                }
+                case Constants.RDMA_CM_EVENT_ADDR_CHANGE, Constants.RDMA_CM_EVENT_TIMEWAIT_EXIT -> {
+                }
+                default -> ended(event);
+            }
+        } catch (ProviderException e) {
+            fail(ConnectFailures.ofCall(peer, e));
+        } catch (ConnectionException e) {
+            fail(e);
+        }
+    }
+
+    private void addressResolved() throws ProviderException, ConnectionException {
+        if (CmId.context(id) != domain.context()) {
+            throw new ConnectionException("no connection with " + peer + ": the way to it is not"
+                    + " by " + domain.deviceName(), Reason.UNREACHABLE);
+        }
+        createQueuePair();
+        cm.resolveRoute(id, RESOLVE_MS);
+    }
+
+    /** The event is a failure, or the end of the connection. */
+    private void ended(CmEvent event) {
+        if (isConnecting) {
+            fail(ConnectFailures.ofEvent(peer, event));
+        } else {
+            events.disconnected();
+        }
+    }
+
+    private void fail(ConnectionException cause) {
+        isConnecting = false;
+        events.failed(cause);
+    }
+
+    /** A call that takes the address of a struct rdma_conn_param. */
+    @FunctionalInterface
+    private interface ParameterCall {
+        void run(long id, long parameters) throws ProviderException;
+    }
+
+    private void withParameters(byte[] data, ParameterCall call) throws ProviderException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment parameters = arena.allocate(AttributeLayouts.CONNECTION);
+            ConnectionParameters.write(parameters, reads, setup.shared() != null,
+                    arena.allocateFrom(JAVA_BYTE, data));
+            call.run(id, parameters.address());
+        }
+    }
+
+    private void createQueuePair() throws ProviderException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena.allocate(AttributeLayouts.QP_INIT);
+            attributes.set(JAVA_LONG, AttributeLayouts.QP_INIT_SEND_CQ, sendQueue().address());
+            attributes.set(JAVA_LONG, AttributeLayouts.QP_INIT_RECV_CQ, receiveQueue().address());
+            if (setup.shared() instanceof VerbsReceiveQueue shared) {
+                attributes.set(JAVA_LONG, AttributeLayouts.QP_INIT_SRQ, shared.address());
+            }
+            attributes.set(JAVA_INT, AttributeLayouts.QP_INIT_MAX_SEND_WR, setup.sendDepth());
+            attributes.set(JAVA_INT, AttributeLayouts.QP_INIT_MAX_RECV_WR, setup.receiveDepth());
+            attributes.set(JAVA_INT, AttributeLayouts.QP_INIT_MAX_SEND_SGE, setup.segments());
+            attributes.set(JAVA_INT, AttributeLayouts.QP_INIT_MAX_RECV_SGE, setup.segments());
+            attributes.set(JAVA_INT, AttributeLayouts.QP_INIT_MAX_INLINE_DATA,
+                    setup.inlineBytes());
+            attributes.set(JAVA_INT, AttributeLayouts.QP_INIT_QP_TYPE, Constants.IBV_QPT_RC);
+            cm.createQueuePair(id, domain.address(), attributes.address());
+        }
+        long created = CmId.queuePair(id);
+        if (setup.shared() != null) {
+            receiveQueue().takers().put(CmId.number(created), setup.sharedId());
+        }
+        synchronized (this) {
+            if (kept != null) {
+                boolean posted = DataPath.isPosted("ibv_post_recv",
+                        domain.dataPath().postReceive(created, kept.address(), kept.bad()));
+                assert posted : "receives within the depth of the queue";
+                kept = null;
+            }
+            queuePair = created;
+        }
+    }
+
+    private VerbsQueue sendQueue() { return (VerbsQueue) setup.sendQueue(); }
+
+    private VerbsQueue receiveQueue() { return (VerbsQueue) setup.receiveQueue(); }
+
+    @Override
+    public boolean post(WorkRequest request, long number) throws ProviderException {
+        if (request.operation() != Operation.RECEIVE) {
+            sendSlot.set(request, number);
+            return DataPath.isPosted("ibv_post_send", domain.dataPath().postSend(queuePair,
+                    sendSlot.address(), sendSlot.bad()));
+        }
+        if (queuePair == 0) {
+            synchronized (this) {
+                if (queuePair == 0) {
+                    return keep(request, number);
+                }
+            }
+        }
+        receiveSlot.set(request, number);
+        return DataPath.isPosted("ibv_post_recv", domain.dataPath().postReceive(queuePair,
+                receiveSlot.address(), receiveSlot.bad()));
+    }
+
+    private synchronized boolean keep(WorkRequest request, long number) {
+        ReceiveSlots slots = kept;
+        if (slots == null) {
+            slots = new ReceiveSlots(setup.receiveDepth(), setup.segments());
+            kept = slots;
+        }
+        return slots.add(request, number);
+    }
+
+    @Override
+    public boolean reportsUnsignalled() { return false; }
+
+    @Override
+    public void disconnect() {
+        try {
+            cm.disconnect(id);
+        } catch (ProviderException _) {
+            // there is no connection any more
+        }
+    }
+
+    /** In the error state the device flushes both queues. */
+    @Override
+    public boolean abort() {
+        isAborted = true;
+        if (queuePair == 0) {
+            return false;
+        }
+        if (!isConnecting) {
+            disconnect(); // also answers the peer's disconnect
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena.allocate(AttributeLayouts.QP);
+            attributes.set(JAVA_INT, AttributeLayouts.QP_STATE, Constants.IBV_QPS_ERR);
+            domain.verbs().modify(queuePair, attributes.address(), Constants.IBV_QP_STATE);
+            return true;
+        } catch (ProviderException _) {
+            destroyQueuePair(); // the last way to end all access to memory
+            return false;
+        }
+    }
+
+    private void destroyQueuePair() {
+        long pair = queuePair;
+        if (pair != 0) {
+            queuePair = 0;
+            if (setup.shared() != null) {
+                receiveQueue().takers().remove(CmId.number(pair));
+            }
+            cm.destroyQueuePair(id);
+        }
+    }
+
+    @Override
+    public void close() {
+        channel.remove(id);
+        destroyQueuePair();
+        Closing.quietly(() -> cm.destroyId(id));
+    }
+}

@@ -1,0 +1,72 @@
+package lunar.rdma.verbs;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import lunar.rdma.RdmaUnavailableException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The two libraries, loaded once per process.
+ *
+ * @param verbs functions of libibverbs
+ * @param cm functions of librdmacm
+ */
+record VerbsLibraries(VerbsCalls verbs, CmCalls cm) {
+    private static final Path CM_DEVICE = Path.of("/dev/infiniband/rdma_cm");
+
+    /** Loads on first use. */
+    private static final class Holder {
+        static final @Nullable VerbsLibraries LIBRARIES;
+        static final String PROBLEM;
+
+        static {
+            VerbsLibraries libraries = null;
+            String problem = "";
+            try {
+                libraries = new VerbsLibraries(
+                        new VerbsCalls(NativeLibrary.load("libibverbs.so.1")),
+                        new CmCalls(NativeLibrary.load("librdmacm.so.1")));
+            } catch (UnsatisfiedLinkError e) {
+                problem = String.valueOf(e.getMessage());
+            }
+            LIBRARIES = libraries;
+            PROBLEM = problem;
+        }
+    }
+
+    /**
+     * Returns the libraries.
+     *
+     * @throws RdmaUnavailableException if one is missing, or cannot be called
+     */
+    static VerbsLibraries load() throws RdmaUnavailableException {
+        boolean supported = "Linux".equals(System.getProperty("os.name"))
+                && "64".equals(System.getProperty("sun.arch.data.model"));
+        if (!supported) {
+            throw unavailable("needs 64-bit Linux");
+        }
+        if (!VerbsLibraries.class.getModule().isNativeAccessEnabled()) {
+            throw unavailable("native access is off: start java with"
+                    + " --enable-native-access=lunar.rdma");
+        }
+        VerbsLibraries libraries = Holder.LIBRARIES;
+        if (libraries == null) {
+            throw unavailable(Holder.PROBLEM);
+        }
+        return libraries;
+    }
+
+    /** Checks that librdmacm can open its device; without it, the library prints messages of its own. */
+    static void checkConnectionManager() throws RdmaUnavailableException {
+        if (!Files.exists(CM_DEVICE)) {
+            throw unavailable(CM_DEVICE + " is missing: modprobe rdma_ucm");
+        }
+        if (!Files.isReadable(CM_DEVICE) || !Files.isWritable(CM_DEVICE)) {
+            throw unavailable("no permission for " + CM_DEVICE);
+        }
+    }
+
+    static RdmaUnavailableException unavailable(String reason) {
+        return new RdmaUnavailableException("verbs is not available: " + reason);
+    }
+}

@@ -1,0 +1,61 @@
+package lunar.rdma.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import lunar.rdma.ProviderException;
+import lunar.rdma.RdmaException;
+import lunar.rdma.spi.ConnectionEvents;
+import lunar.rdma.spi.EndpointSetup;
+import lunar.rdma.spi.ProviderEndpoint;
+import lunar.rdma.spi.ProviderRequest;
+
+/** A connection request, and its id until an endpoint has it. */
+final class VerbsRequest implements ProviderRequest {
+    private final VerbsChannel channel;
+    private final CmEvent event;
+    private final InetSocketAddress peer;
+
+    VerbsRequest(VerbsChannel channel, CmEvent event) {
+        this.channel = channel;
+        this.event = event;
+        peer = CmId.peerAddress(event.id());
+        channel.requests().add(this);
+    }
+
+    @Override
+    public InetSocketAddress peer() { return peer; }
+
+    @Override
+    public byte[] privateData() { return event.privateData(); }
+
+    @Override
+    public ProviderEndpoint createEndpoint(EndpointSetup setup, ConnectionEvents events)
+            throws RdmaException {
+        ReadDepth reads = channel.domain().reads().atMost(setup.readDepth(), setup.readDepth())
+                .atMost(event.responderResources(), event.initiatorDepth());
+        VerbsEndpoint endpoint = VerbsEndpoint.ofRequest(channel, event.id(), setup, events, reads);
+        channel.requests().remove(this);
+        return endpoint;
+    }
+
+    @Override
+    public void reject(byte[] privateData) {
+        if (!channel.requests().remove(this)) {
+            return;
+        }
+        CmCalls cm = channel.domain().cm();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment data = arena.allocateFrom(JAVA_BYTE, privateData);
+            cm.reject(event.id(), data.address(), privateData.length);
+        } catch (ProviderException _) {
+            // the peer has gone away
+        }
+        Closing.quietly(() -> cm.destroyId(event.id()));
+    }
+
+    /** Rejects the request without data. */
+    void drop() { reject(new byte[0]); }
+}
