@@ -1,0 +1,47 @@
+package lunar.rdma.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+class QueuePairNumbersTest {
+    private final QueuePairNumbers numbers = new QueuePairNumbers();
+
+    @Test
+    void shouldHaveNoEndpointAtFirst() {
+        assertThat(numbers.get(0)).isZero();
+        assertThat(numbers.get(17)).isZero();
+    }
+
+    @Test
+    void shouldKeepNumbersThatCollide() {
+        for (int i = 0; i < 8; i++) {
+            numbers.put(i * 1024, i + 1);
+        }
+        numbers.remove(1024);
+        assertThat(numbers.get(1024)).isZero();
+        assertThat(numbers.get(0)).isEqualTo(1);
+        assertThat(numbers.get(7 * 1024)).isEqualTo(8);
+    }
+
+    @Test
+    void shouldBeLikeAMap() {
+        var random = new SplittableRandom(7);
+        Map<Integer, Integer> model = new HashMap<>();
+        for (int step = 0; step < 2000; step++) {
+            int number = random.nextInt(300) * 16 - 800;
+            if (random.nextInt(3) == 0) {
+                numbers.remove(number);
+                model.remove(number);
+            } else {
+                numbers.put(number, step + 1);
+                model.put(number, step + 1);
+            }
+            int other = random.nextInt(300) * 16 - 800;
+            assertThat(numbers.get(other)).isEqualTo(model.getOrDefault(other, 0));
+        }
+    }
+}
