@@ -241,6 +241,14 @@ rdma_net() {
     wait_for 10 grep -q ACTIVE /sys/class/infiniband/rxe_rdma0/ports/1/state
 }
 
+# --- Java ---
+
+# run_tests CLASS...: JUnit tests that `check` has collected. Two compilers and a parallel collector are of no use here.
+run_tests() {
+    java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -ea --enable-native-access=ALL-UNNAMED \
+        -cp '/opt/tests/classes:/opt/tests/lib/*' RunTests "$@"
+}
+
 # --- faults, multipath ---
 
 # cut_port sport|dport PORT: drops what eth0 sends from (one connection) or to (all of a portal) the TCP port, so

@@ -68,12 +68,9 @@ final class Constants {
     static final int ENOTCONN = 107;
     static final int EPERM = 1;
     static final int ETIMEDOUT = 110;
-    static final int EFD_CLOEXEC = 524288;
-    static final int EFD_NONBLOCK = 2048;
     static final int F_GETFL = 3;
     static final int F_SETFL = 4;
     static final int O_NONBLOCK = 2048;
-    static final int POLLIN = 1;
 
     private Constants() {}
 }

@@ -49,7 +49,7 @@ final class DeviceList {
             }
             return devices;
         } catch (ProviderException e) {
-            throw VerbsLibraries.unavailable(String.valueOf(e.getMessage()));
+            throw new RdmaUnavailableException(String.valueOf(e.getMessage()));
         }
     }
 

@@ -23,28 +23,29 @@ final class SocketAddresses {
     static MemorySegment write(InetSocketAddress address, Arena arena) {
         byte[] bytes = address.getAddress().getAddress();
         MemorySegment struct = arena.allocate(CmLayouts.ADDRESS_BYTES, Long.BYTES);
-        struct.set(PORT, LibcLayouts.INET_PORT, (short) address.getPort());
+        struct.set(PORT, AddressLayouts.INET_PORT, (short) address.getPort());
         if (address.getAddress() instanceof Inet6Address six) {
-            struct.set(JAVA_SHORT, LibcLayouts.INET_FAMILY, (short) Constants.AF_INET6);
-            MemorySegment.copy(bytes, 0, struct, JAVA_BYTE, LibcLayouts.INET6_ADDR, bytes.length);
-            struct.set(JAVA_INT, LibcLayouts.INET6_SCOPE_ID, six.getScopeId());
+            struct.set(JAVA_SHORT, AddressLayouts.INET_FAMILY, (short) Constants.AF_INET6);
+            MemorySegment.copy(bytes, 0, struct, JAVA_BYTE, AddressLayouts.INET6_ADDR,
+                    bytes.length);
+            struct.set(JAVA_INT, AddressLayouts.INET6_SCOPE_ID, six.getScopeId());
         } else {
-            struct.set(JAVA_SHORT, LibcLayouts.INET_FAMILY, (short) Constants.AF_INET);
-            MemorySegment.copy(bytes, 0, struct, JAVA_BYTE, LibcLayouts.INET_ADDR, bytes.length);
+            struct.set(JAVA_SHORT, AddressLayouts.INET_FAMILY, (short) Constants.AF_INET);
+            MemorySegment.copy(bytes, 0, struct, JAVA_BYTE, AddressLayouts.INET_ADDR, bytes.length);
         }
         return struct;
     }
 
     /** Reads an address; the wildcard with port 0 where the struct has neither family. */
     static InetSocketAddress read(MemorySegment struct) {
-        int port = Short.toUnsignedInt(struct.get(PORT, LibcLayouts.INET_PORT));
+        int port = Short.toUnsignedInt(struct.get(PORT, AddressLayouts.INET_PORT));
         try {
-            return switch (struct.get(JAVA_SHORT, LibcLayouts.INET_FAMILY)) {
+            return switch (struct.get(JAVA_SHORT, AddressLayouts.INET_FAMILY)) {
                 case Constants.AF_INET -> new InetSocketAddress(InetAddress.getByAddress(
-                        struct.asSlice(LibcLayouts.INET_ADDR, 4).toArray(JAVA_BYTE)), port);
+                        struct.asSlice(AddressLayouts.INET_ADDR, 4).toArray(JAVA_BYTE)), port);
                 case Constants.AF_INET6 -> new InetSocketAddress(Inet6Address.getByAddress(null,
-                        struct.asSlice(LibcLayouts.INET6_ADDR, 16).toArray(JAVA_BYTE),
-                        struct.get(JAVA_INT, LibcLayouts.INET6_SCOPE_ID)), port);
+                        struct.asSlice(AddressLayouts.INET6_ADDR, 16).toArray(JAVA_BYTE),
+                        struct.get(JAVA_INT, AddressLayouts.INET6_SCOPE_ID)), port);
                 default -> new InetSocketAddress(0);
             };
         } catch (UnknownHostException e) {

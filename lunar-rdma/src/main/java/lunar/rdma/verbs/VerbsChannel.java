@@ -6,12 +6,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaException;
+import lunar.rdma.posix.WaitSet;
 import lunar.rdma.spi.ConnectionEvents;
 import lunar.rdma.spi.EndpointSetup;
 import lunar.rdma.spi.ListenerEvents;
@@ -22,35 +21,45 @@ import lunar.rdma.spi.ProviderQueue;
 
 /** An event channel of librdmacm, a completion channel of libibverbs, and a wait for both. */
 final class VerbsChannel implements ProviderChannel {
+    /** A look for connection events is a system call, which a loop that spins does only so often. */
+    private static final long LOOK_NANOS = 20_000;
+
     private final VerbsDomain domain;
     private final CmCalls cm;
     private final long connections;
     private final long completions;
-    private final Waiter waiter;
+    private final WaitSet waits;
     /** What handles the events of an id, by the address of the id. */
     private final Map<Long, IdOwner> owners = new ConcurrentHashMap<>();
-    /** Requests that are neither accepted nor rejected. */
-    private final Set<VerbsRequest> requests = ConcurrentHashMap.newKeySet();
     /** Where a call stores an address; of the channel's thread. */
     private final MemorySegment result = Arena.ofAuto().allocate(ADDRESS, 2);
 
-    private VerbsChannel(VerbsDomain domain, long connections, long completions, Waiter waiter) {
+    private long lookedNanos = System.nanoTime() - LOOK_NANOS;
+    /** Whether a wait has ended since then. */
+    private boolean hasWaited;
+
+    private VerbsChannel(VerbsDomain domain, long connections, long completions)
+            throws RdmaException {
         this.domain = domain;
         this.connections = connections;
         this.completions = completions;
-        this.waiter = waiter;
         cm = domain.cm();
+        int connectionEvents = CmLayouts.channelDescriptor(connections);
+        int completionEvents = ObjectLayouts.channelDescriptor(completions);
+        Descriptors.setNonBlocking(connectionEvents);
+        Descriptors.setNonBlocking(completionEvents);
+        waits = new WaitSet();
+        waits.add(connectionEvents);
+        waits.add(completionEvents);
     }
 
-    static VerbsChannel open(VerbsDomain domain) throws ProviderException {
+    static VerbsChannel open(VerbsDomain domain) throws RdmaException {
         long connections = domain.cm().createChannel();
         long completions = 0;
         try {
             completions = domain.verbs().createChannel(domain.context());
-            return new VerbsChannel(domain, connections, completions,
-                    Waiter.open(CmLayouts.channelDescriptor(connections),
-                            ObjectLayouts.channelDescriptor(completions)));
-        } catch (ProviderException e) {
+            return new VerbsChannel(domain, connections, completions);
+        } catch (RdmaException e) {
             if (completions != 0) {
                 domain.verbs().destroyChannel(completions);
             }
@@ -65,8 +74,6 @@ final class VerbsChannel implements ProviderChannel {
 
     /** Events of the id are not handled any more. */
     void remove(long id) { owners.remove(id); }
-
-    Set<VerbsRequest> requests() { return requests; }
 
     @Override
     public ProviderQueue createQueue(int depth) throws ProviderException {
@@ -97,6 +104,12 @@ final class VerbsChannel implements ProviderChannel {
 
     @Override
     public void poll() throws ProviderException {
+        long now = System.nanoTime();
+        if (!hasWaited && now - lookedNanos < LOOK_NANOS) {
+            return;
+        }
+        hasWaited = false;
+        lookedNanos = now;
         while (cm.nextEvent(connections, result.address())) {
             long event = result.get(JAVA_LONG, 0);
             var copy = new CmEvent(event);
@@ -112,9 +125,9 @@ final class VerbsChannel implements ProviderChannel {
 
     @Override
     public void await(long limitMs) throws ProviderException {
-        if (waiter.await(limitMs)) {
-            acknowledgeCompletions();
-        }
+        hasWaited = true;
+        waits.await(limitMs);
+        acknowledgeCompletions();
     }
 
     /** Takes the events that say that an armed queue has completions. */
@@ -126,12 +139,11 @@ final class VerbsChannel implements ProviderChannel {
     }
 
     @Override
-    public void wakeup() { waiter.wakeup(); }
+    public void wakeup() { waits.wakeup(); }
 
     @Override
     public void close() {
-        List.copyOf(requests).forEach(VerbsRequest::drop);
-        waiter.close();
+        waits.close();
         Closing.quietly(() -> domain.verbs().destroyChannel(completions));
         cm.destroyChannel(connections);
     }

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import lunar.rdma.Access;
 import lunar.rdma.ProviderException;
+import lunar.rdma.RdmaException;
 import lunar.rdma.RegistrationException;
 import lunar.rdma.spi.ProviderChannel;
 import lunar.rdma.spi.ProviderDomain;
@@ -71,9 +72,7 @@ final class VerbsDomain implements ProviderDomain {
     }
 
     @Override
-    public ProviderChannel openChannel() throws ProviderException {
-        return VerbsChannel.open(this);
-    }
+    public ProviderChannel openChannel() throws RdmaException { return VerbsChannel.open(this); }
 
     @Override
     public ProviderReceiveQueue createReceiveQueue(int depth, int segments)

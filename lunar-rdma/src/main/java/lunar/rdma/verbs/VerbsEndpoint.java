@@ -187,13 +187,20 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner {
             receiveQueue().takers().put(CmId.number(created), setup.sharedId());
         }
         synchronized (this) {
-            if (kept != null) {
-                boolean posted = DataPath.isPosted("ibv_post_recv",
-                        domain.dataPath().postReceive(created, kept.address(), kept.bad()));
-                assert posted : "receives within the depth of the queue";
-                kept = null;
+            try {
+                postKept(created);
+            } finally {
+                queuePair = created;
             }
-            queuePair = created;
+        }
+    }
+
+    private synchronized void postKept(long pair) throws ProviderException {
+        ReceiveSlots slots = kept;
+        kept = null;
+        if (slots != null && !DataPath.isPosted("ibv_post_recv",
+                domain.dataPath().postReceive(pair, slots.address(), slots.bad()))) {
+            throw Errno.failure("ibv_post_recv", Constants.ENOMEM);
         }
     }
 
@@ -248,7 +255,7 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner {
         if (queuePair == 0) {
             return false;
         }
-        if (!isConnecting) {
+        if (isAccepting || !isConnecting) {
             disconnect(); // also answers the peer's disconnect
         }
         try (Arena arena = Arena.ofConfined()) {

@@ -43,15 +43,15 @@ record VerbsLibraries(VerbsCalls verbs, CmCalls cm) {
         boolean supported = "Linux".equals(System.getProperty("os.name"))
                 && "64".equals(System.getProperty("sun.arch.data.model"));
         if (!supported) {
-            throw unavailable("needs 64-bit Linux");
+            throw new RdmaUnavailableException("verbs needs 64-bit Linux");
         }
         if (!VerbsLibraries.class.getModule().isNativeAccessEnabled()) {
-            throw unavailable("native access is off: start java with"
+            throw new RdmaUnavailableException("native access is off: start java with"
                     + " --enable-native-access=lunar.rdma");
         }
         VerbsLibraries libraries = Holder.LIBRARIES;
         if (libraries == null) {
-            throw unavailable(Holder.PROBLEM);
+            throw new RdmaUnavailableException(Holder.PROBLEM);
         }
         return libraries;
     }
@@ -59,14 +59,10 @@ record VerbsLibraries(VerbsCalls verbs, CmCalls cm) {
     /** Checks that librdmacm can open its device; without it, the library prints messages of its own. */
     static void checkConnectionManager() throws RdmaUnavailableException {
         if (!Files.exists(CM_DEVICE)) {
-            throw unavailable(CM_DEVICE + " is missing: modprobe rdma_ucm");
+            throw new RdmaUnavailableException(CM_DEVICE + " is missing: modprobe rdma_ucm");
         }
         if (!Files.isReadable(CM_DEVICE) || !Files.isWritable(CM_DEVICE)) {
-            throw unavailable("no permission for " + CM_DEVICE);
+            throw new RdmaUnavailableException("no permission for " + CM_DEVICE);
         }
-    }
-
-    static RdmaUnavailableException unavailable(String reason) {
-        return new RdmaUnavailableException("verbs is not available: " + reason);
     }
 }

@@ -63,7 +63,7 @@ final class VerbsListener implements ProviderListener, IdOwner {
                 if (CmId.context(event.id()) == channel.domain().context()) {
                     events.requested(request);
                 } else {
-                    request.drop();
+                    request.reject(new byte[0]);
                 }
             }
             case Constants.RDMA_CM_EVENT_DEVICE_REMOVAL -> events.failed(

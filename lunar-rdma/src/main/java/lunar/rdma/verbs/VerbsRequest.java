@@ -22,7 +22,6 @@ final class VerbsRequest implements ProviderRequest {
         this.channel = channel;
         this.event = event;
         peer = CmId.peerAddress(event.id());
-        channel.requests().add(this);
     }
 
     @Override
@@ -36,16 +35,11 @@ final class VerbsRequest implements ProviderRequest {
             throws RdmaException {
         ReadDepth reads = channel.domain().reads().atMost(setup.readDepth(), setup.readDepth())
                 .atMost(event.responderResources(), event.initiatorDepth());
-        VerbsEndpoint endpoint = VerbsEndpoint.ofRequest(channel, event.id(), setup, events, reads);
-        channel.requests().remove(this);
-        return endpoint;
+        return VerbsEndpoint.ofRequest(channel, event.id(), setup, events, reads);
     }
 
     @Override
     public void reject(byte[] privateData) {
-        if (!channel.requests().remove(this)) {
-            return;
-        }
         CmCalls cm = channel.domain().cm();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment data = arena.allocateFrom(JAVA_BYTE, privateData);

@@ -21,7 +21,6 @@ class VerbsProviderTest {
             assertThat(devices).allSatisfy(
                     device -> assertThat(device.info().name()).startsWith("verbs:"));
         } catch (RdmaUnavailableException e) {
-            assertThat(e).hasMessageStartingWith("verbs is not available: ");
             assertThat(e.getMessage().lines()).hasSize(1);
         }
     }

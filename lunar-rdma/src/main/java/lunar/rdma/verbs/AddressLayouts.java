@@ -9,8 +9,8 @@ import static lunar.rdma.verbs.CStruct.offset;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.StructLayout;
 
-/** Structs of libc. Ports and addresses are in network byte order. */
-final class LibcLayouts {
+/** Addresses of sockets, whose ports and IP addresses are in network byte order. */
+final class AddressLayouts {
     static final StructLayout INET = CStruct.allocated("sockaddr_in", 16, //
             at(0, "sin_family", JAVA_SHORT), //
             at(2, "sin_port", JAVA_SHORT), //
@@ -27,14 +27,5 @@ final class LibcLayouts {
     static final long INET6_ADDR = offset(INET6, "sin6_addr");
     static final long INET6_SCOPE_ID = offset(INET6, "sin6_scope_id");
 
-    static final StructLayout POLL = CStruct.allocated("pollfd", 8, //
-            at(0, "fd", JAVA_INT), //
-            at(4, "events", JAVA_SHORT), //
-            at(6, "revents", JAVA_SHORT));
-    static final long POLL_BYTES = POLL.byteSize();
-    static final long POLL_FD = offset(POLL, "fd");
-    static final long POLL_EVENTS = offset(POLL, "events");
-    static final long POLL_REVENTS = offset(POLL, "revents");
-
-    private LibcLayouts() {}
+    private AddressLayouts() {}
 }
