@@ -102,7 +102,8 @@ class PartitionTableTest {
             put(image, at, (byte) 0x77);
             PartitionTable table = read(image);
             assertThat(table.volumes()).isEqualTo(expected);
-            assertThat(table.notices()).singleElement().asString().contains("the backup at the end");
+            assertThat(table.notices()).singleElement().asString()
+                    .contains("the backup at the end");
             Files.delete(image);
         }
     }

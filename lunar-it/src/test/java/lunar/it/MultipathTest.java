@@ -251,7 +251,8 @@ class MultipathTest {
         }
     }
 
-    private static void change(ServedTarget target, int group, TargetPortGroups.State state) {
+    private static void change(ServedTarget target, int group, TargetPortGroups.State state)
+            throws StorageException {
         target.server().changeAccess(ServedTarget.NAME, group, state);
     }
 

@@ -235,7 +235,8 @@ public final class LunarDirectory extends BaseDirectory {
         try {
             StoredFile file = file(source);
             if (files.containsKey(dest)) {
-                throw new FileAlreadyExistsException(dest, null, "cannot rename " + source + " on " + units);
+                throw new FileAlreadyExistsException(dest, null,
+                        "cannot rename " + source + " on " + units);
             }
             files.remove(source);
             files.put(dest, file);

@@ -235,6 +235,8 @@ public record AdditionalSense(int asc, int ascq) {
             "failure prediction threshold exceeded");
     public static final AdditionalSense FAILURE_PREDICTION_FALSE = named(0x5d, 0xff,
             "failure prediction threshold exceeded (false)");
+    public static final AdditionalSense SET_TARGET_PORT_GROUPS_COMMAND_FAILED = named(0x67, 0x0a,
+            "set target port groups command failed");
 
     /** First of the codes and qualifiers that vendors define. */
     private static final int VENDOR_SPECIFIC = 0x80;

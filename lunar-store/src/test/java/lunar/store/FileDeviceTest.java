@@ -215,7 +215,7 @@ class FileDeviceTest {
         requireRefusal(folder, FileOptions.BUFFERED, "is a directory");
         requireRefusal(odd, FileOptions.BUFFERED, "not a multiple of 512");
         requireRefusal(empty, FileOptions.BUFFERED, "is empty");
-        requireRefusal(small, NEW, "exists with 512 bytes, not the size=1048576");
+        requireRefusal(small, NEW, "exists with 512 bytes, not the requested size=1048576");
         requireRefusal(small, FileOptions.BUFFERED.withBlockSize(4096), "not a multiple of 4096");
         requireRefusal(small, FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT),
                 "io=direct needs");
@@ -289,7 +289,7 @@ class FileDeviceTest {
                 var channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             channel.truncate(4096);
             assertThatThrownBy(() -> device.read(7, filled(1024, 0)))
-                    .isInstanceOf(MediumException.class).hasMessageContaining("shorter");
+                    .isInstanceOf(MediumException.class).hasMessageContaining("was truncated");
         }
     }
 

@@ -111,7 +111,7 @@ class FileLockTest {
             if (labels.isPresent()) {
                 assertThatThrownBy(() -> labels.get().read("any"))
                         .isInstanceOf(DeviceGoneException.class)
-                        .hasMessageContaining("another file");
+                        .hasMessageContaining("a different file now");
             }
         }
     }

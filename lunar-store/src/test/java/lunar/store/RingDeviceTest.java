@@ -362,8 +362,10 @@ class RingDeviceTest {
                         InvalidRequestException.class, "the buffer cannot be used");
             }
             channel.truncate(5 * BLOCK);
-            requireFailure(device.submitRead(4, aligned(2, 0)), MediumException.class, "shorter");
-            requireFailure(device.submitRead(9, aligned(1, 0)), MediumException.class, "shorter");
+            requireFailure(device.submitRead(4, aligned(2, 0)), MediumException.class,
+                    "was truncated");
+            requireFailure(device.submitRead(9, aligned(1, 0)), MediumException.class,
+                    "was truncated");
             device.submitRead(3, aligned(2, 0)).get(60, TimeUnit.SECONDS);
         }
     }

@@ -17,6 +17,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
+import lunar.block.StorageException;
 import lunar.iscsi.login.ChapPolicy;
 import lunar.iscsi.login.Offer;
 import lunar.iscsi.login.TaskReporting;
@@ -273,12 +274,15 @@ public final class TargetServer implements AutoCloseable {
     }
 
     /**
-     * Changes the asymmetric access state of a portal group of a target (SPC-5 section 5.18): multipath hosts then
-     * switch paths.
+     * Changes the asymmetric access state of a portal group of a target (SPC-5 section 5.18): hosts with several paths
+     * then switch to another one, or back. The group may be one of another server of the same units. Blocks while
+     * servers that share a unit are told.
      *
-     * @throws IllegalArgumentException if there is no such target or group, or the state cannot be set
+     * @throws IllegalArgumentException when there is no such target or group, or the state cannot be set
+     * @throws StorageException when the state could not be set for a unit that servers share
      */
-    public void changeAccess(String targetName, int portalGroupTag, TargetPortGroups.State state) {
+    public void changeAccess(String targetName, int portalGroupTag, TargetPortGroups.State state)
+            throws StorageException {
         TargetNode target = shared.target(targetName);
         if (target == null) {
             throw new IllegalArgumentException("no target " + targetName);
@@ -309,6 +313,7 @@ public final class TargetServer implements AutoCloseable {
         CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
                 .completeOnTimeout(null, shared.limits().answerTimeoutMs(), TimeUnit.MILLISECONDS)
                 .join();
+        units.end();
         transports.close();
     }
 

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
@@ -20,6 +21,7 @@ final class GatedDevice extends ForwardingDevice {
     private Predicate<BlockRequest> shut = _ -> false;
     private final List<String> seen = new ArrayList<>();
     private volatile boolean failing;
+    private final AtomicInteger executed = new AtomicInteger();
 
     GatedDevice(String uri) throws StorageException { super(Devices.open(uri)); }
 
@@ -69,6 +71,11 @@ final class GatedDevice extends ForwardingDevice {
         return until;
     }
 
+    /** How many requests threads have waited for that have reached the device. */
+    int executedCount() {
+        return executed.get();
+    }
+
     /** From now on no block can be read. */
     void failReads() { failing = true; }
 
@@ -104,6 +111,7 @@ final class GatedDevice extends ForwardingDevice {
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
+        executed.incrementAndGet();
         below().execute(request);
     }
 }

@@ -37,6 +37,7 @@ public final class FencedDevice extends ForwardingDevice {
 
     private final List<Confined> confined = new ArrayList<>();
     private volatile int confinedCount;
+    private volatile boolean isShared;
 
     private FencedDevice(BlockDevice below) { super(below); }
 
@@ -55,6 +56,12 @@ public final class FencedDevice extends ForwardingDevice {
             return fenced;
         }
     }
+
+    /**
+     * Fences nothing from now on that may still change blocks: other servers use the device, too, and do not see the
+     * fence. An abort then waits for the device.
+     */
+    public void share() { isShared = true; }
 
     /** Fence around the blocks of a request that an aborted command has left in the device. */
     public final class Confined {
@@ -98,7 +105,7 @@ public final class FencedDevice extends ForwardingDevice {
      * Fences the blocks that a submitted request may change until {@link Confined#lift}. The device must have the
      * request.
      *
-     * @return empty if the limit of fenced requests is reached
+     * @return empty if the limit of fenced requests is reached, or other servers use the device
      */
     public Optional<Confined> confine(BlockRequest request) {
         return confine(new Confined(request.operation(), request.lba(), request.blockCount()));
@@ -110,6 +117,9 @@ public final class FencedDevice extends ForwardingDevice {
     }
 
     private Optional<Confined> confine(Confined one) {
+        if (isShared && changes(one.operation)) {
+            return Optional.empty();
+        }
         boolean first;
         synchronized (confined) {
             if (confined.size() >= MAX_CONFINED) {

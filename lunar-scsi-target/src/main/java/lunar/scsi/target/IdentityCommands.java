@@ -2,6 +2,7 @@ package lunar.scsi.target;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Bytes;
@@ -15,8 +16,8 @@ import lunar.scsi.primary.SetTimestamp;
 import lunar.scsi.primary.Timestamp;
 
 /**
- * Executes the commands for identifying information, which is saved, and for the timestamp, which is not (SPC-5
- * sections 6.33, 6.44, 6.38 and 6.46).
+ * Executes the commands for identifying information, which is saved and which servers of the unit share, and for the
+ * timestamp, which is each server's own and not saved (SPC-5 sections 6.33, 6.44, 6.38 and 6.46).
  */
 public final class IdentityCommands {
     private static final String INFORMATION = "identifying-information";
@@ -24,14 +25,21 @@ public final class IdentityCommands {
     /** Larger than every accepted length, so that the command rejects an oversized list without reading all of it. */
     private static final int MAX_LIST_BYTES = 4096;
 
+    private static final UnitState.Format<Bytes> FORMAT = new UnitState.Format<>() {
+        @Override
+        public byte[] encode(Bytes state) { return state.toArray(); }
+
+        @Override
+        public Bytes decode(byte[] saved) { return Bytes.of(saved); }
+    };
+
     /** Device clock: the machine's clock plus the offset set by SET TIMESTAMP. */
     private record Clock(int origin, long aheadMs) {}
 
     private final LogicalUnit unit;
-    private final StateStore store;
     private final LongSupplier clockMs;
-    private volatile Bytes information;
-    private volatile Bytes text;
+    private final UnitState<Bytes> information;
+    private final UnitState<Bytes> text;
     private volatile Clock clock = new Clock(Timestamp.SET_BY_OTHER_MEANS, 0);
 
     /**
@@ -44,9 +52,31 @@ public final class IdentityCommands {
             throws IOException {
         this.unit = unit;
         this.clockMs = clockMs;
-        this.store = store;
-        information = store.load(INFORMATION).map(Bytes::of).orElse(Bytes.EMPTY);
-        text = store.load(TEXT).map(Bytes::of).orElse(Bytes.EMPTY);
+        information = new UnitState<>(store, INFORMATION, Bytes.EMPTY, FORMAT);
+        text = new UnitState<>(store, TEXT, Bytes.EMPTY, FORMAT);
+    }
+
+    /**
+     * Begins to follow other servers that share the unit.
+     *
+     * @throws IOException when what they have saved cannot be read
+     */
+    public void begin() throws IOException {
+        information.begin(this::follow);
+        text.begin(this::follow);
+    }
+
+    private CompletableFuture<Void> follow(Bytes before, Bytes after) {
+        if (!after.equals(before)) {
+            unit.establish(AdditionalSense.DEVICE_IDENTIFIER_CHANGED);
+        }
+        return CompletableFuture.completedFuture(null);
+    }
+
+    /** Follows no more changes of other servers. */
+    public void end() {
+        information.end();
+        text.end();
     }
 
     /** Adds the commands. */
@@ -64,9 +94,9 @@ public final class IdentityCommands {
         long length = command.allocationLength();
         switch (command.type()) {
             case IdentifyingInformation.PERIPHERAL_DEVICE -> task
-                    .good(new IdentifyingInformation(information).bytes(), length);
+                    .good(new IdentifyingInformation(information.value()).bytes(), length);
             case IdentifyingInformation.PERIPHERAL_DEVICE_TEXT -> task
-                    .good(new IdentifyingInformation(text).bytes(), length);
+                    .good(new IdentifyingInformation(text.value()).bytes(), length);
             case IdentifyingInformation.SUPPORTED -> task
                     .good(IdentifyingInformation.supported().bytes(), length);
             default -> task.checkCondition(Sense.invalidFieldInCdb(10, 7));
@@ -92,22 +122,13 @@ public final class IdentityCommands {
         }
         Bytes wanted = Bytes.of(list);
         task.work(() -> {
-            save(isText, wanted);
+            var made = (isText ? text : information).change(_ -> wanted, (_, _) -> true);
             return then -> {
-                unit.establishForOthers(then.nexus(),
+                unit.establishForOthers(made == null || made.overtaken() ? null : then.nexus(),
                         AdditionalSense.DEVICE_IDENTIFIER_CHANGED);
                 then.good();
             };
         });
-    }
-
-    private synchronized void save(boolean isText, Bytes wanted) throws IOException {
-        store.save(isText ? TEXT : INFORMATION, wanted.toArray());
-        if (isText) {
-            text = wanted;
-        } else {
-            information = wanted;
-        }
     }
 
     private void reportTimestamp(ScsiTask task, ReportTimestamp command) {

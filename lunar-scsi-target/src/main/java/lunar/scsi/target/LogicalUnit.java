@@ -2,6 +2,7 @@ package lunar.scsi.target;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArraySet;
@@ -31,7 +32,8 @@ public final class LogicalUnit {
 
     private final UnitKey key;
     private final Reservations reservations;
-    private final AsymmetricAccess access = new AsymmetricAccess();
+    private final AsymmetricAccess access;
+    private final UnitResets resets;
     private final PowerOn powerOn = new PowerOn();
     private final Buffers.Share share = new Buffers.Share();
     private final Set<TargetDevice> targets = new CopyOnWriteArraySet<>();
@@ -46,6 +48,8 @@ public final class LogicalUnit {
             ServerMaker servers) throws IOException {
         this.key = key;
         reservations = new Reservations(state, targetName);
+        access = new AsymmetricAccess(state);
+        resets = new UnitResets(state);
         device = devices.make(this);
         server = servers.make(this, device);
     }
@@ -121,22 +125,40 @@ public final class LogicalUnit {
     }
 
     /**
-     * Changes the state of a target port group; establishes a unit attention for the nexuses of its target, except for
-     * the nexus that requested the change.
+     * Changes the states of target port groups in one step; nexuses of their targets hear of it, but for the one that
+     * asked for it. Blocks where servers share the unit.
      *
-     * @param by nexus that requested the change, or null for the device itself
+     * @param by the nexus that asked, or null for the device itself
+     * @throws StorageException when servers that share the unit cannot be told
      */
-    void changeAccess(TargetPort group, State state, int statusCode, @Nullable Nexus by) {
-        if (access.change(group, state, statusCode)) {
-            for (Nexus nexus : nexuses()) {
-                if (nexus.port().targetName().equals(group.targetName()) && !nexus.equals(by)) {
-                    nexus.establish(this, AdditionalSense.ASYMMETRIC_ACCESS_STATE_CHANGED);
-                }
+    void changeAccess(Map<TargetPort, State> wanted, int statusCode, @Nullable Nexus by)
+            throws StorageException {
+        AsymmetricAccess.Change made = access.change(wanted, statusCode);
+        tellAccess(made.targetNames(), made.overtaken() ? null : by);
+    }
+
+    private void tellAccess(Set<String> targetNames, @Nullable Nexus but) {
+        for (Nexus nexus : nexuses()) {
+            if (targetNames.contains(nexus.port().targetName()) && !nexus.equals(but)) {
+                nexus.establish(this, AdditionalSense.ASYMMETRIC_ACCESS_STATE_CHANGED);
             }
         }
     }
 
-    /** Returns the first unit attention condition of a new nexus. */
+    /**
+     * Sets the states of a target's port groups, by their tags, where servers share the unit and have not set them yet:
+     * a server that starts has those that its specification names, and takes over all that have been changed. Blocks.
+     *
+     * @throws StorageException when they cannot be saved
+     */
+    public void presetAccess(Map<TargetPort, State> wanted) throws StorageException {
+        access.setUnknown(wanted);
+    }
+
+    /** Whether servers share the unit. */
+    public boolean isShared() { return access.isShared(); }
+
+    /** The unit attention condition of a new nexus. */
     AdditionalSense firstAttention(Nexus nexus) {
         return powerOn.attention(nexus.port().targetName() + "," + nexus.port().tag() + ","
                 + nexus.initiatorPort());
@@ -145,14 +167,23 @@ public final class LogicalUnit {
     // --- resets and aborts ---
 
     /**
-     * Resets the logical unit (SAM-5 section 6.3.3): restores the state that commands have changed. The caller aborts
-     * the tasks and establishes the unit attentions. May be called by any thread.
+     * Resets the logical unit (SAM-5 section 6.3.3): what commands have set goes back to what it was. Its tasks are
+     * aborted apart from this, and the unit attentions established; those at other servers of the unit, by this. Any
+     * thread.
      *
-     * @return completes when the device is reset, {@link PeripheralDevice#reset}
+     * @return ends when the reset of the device has, {@link PeripheralDevice#reset}, and that at other servers;
+     *         exceptionally where these cannot be told
      */
     public CompletableFuture<Void> reset() {
         reservations.reset();
-        return device.reset();
+        return CompletableFuture.allOf(device.reset(), resets.tellOthers());
+    }
+
+    private CompletableFuture<Void> resetByOther() {
+        return CompletableFuture.allOf(device.resetByOther(), CompletableFuture.allOf(nexuses()
+                .stream()
+                .map(nexus -> nexus.abort(this, AdditionalSense.BUS_DEVICE_RESET_OCCURRED))
+                .toArray(CompletableFuture[]::new)));
     }
 
     /**
@@ -183,9 +214,30 @@ public final class LogicalUnit {
         return device.quiet();
     }
 
-    /** Stops following changes by other servers; called when no LUN has the unit any longer. */
+    /**
+     * Begins to follow the changes of other servers that share the unit.
+     *
+     * @param effects applies what changes of reservations mean here
+     * @throws IOException when the state that they share cannot be read
+     */
+    void begin(Reservations.Follower effects) throws IOException {
+        try {
+            reservations.begin(effects);
+            access.begin(targetNames -> tellAccess(targetNames, null));
+            resets.begin(this::resetByOther);
+            device.startFollowing();
+        } catch (IOException | RuntimeException e) {
+            end();
+            throw e;
+        }
+    }
+
+    /** Follows no changes of other servers any more: no LUN has the unit. */
     public void end() {
         reservations.end();
+        access.end();
+        resets.end();
+        device.stopFollowing();
     }
 
     /**

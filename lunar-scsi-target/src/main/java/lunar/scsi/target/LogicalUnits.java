@@ -20,7 +20,7 @@ public final class LogicalUnits {
         var made = new LogicalUnit(spec.unitKey(), spec.state(), targetName,
                 unit -> spec.open(unit, commands, context),
                 (unit, device) -> new UnitServer(unit, device, commands));
-        made.reservations().begin(new ReservationEffects(made)::apply);
+        made.begin(new ReservationEffects(made)::apply);
         return made;
     }
 }

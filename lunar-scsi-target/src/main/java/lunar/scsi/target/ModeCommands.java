@@ -1,5 +1,6 @@
 package lunar.scsi.target;
 
+import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.IllegalRequestException;
 import lunar.scsi.InvalidCdbException;
@@ -11,7 +12,8 @@ import lunar.scsi.primary.TargetPortGroups.State;
 
 /**
  * Executes MODE SENSE and MODE SELECT (SPC-5 sections 6.11 to 6.14), for device types that have mode pages. The pages
- * are shared by all sessions; a change establishes a unit attention for the other sessions.
+ * are shared by all sessions, of all servers that share the unit; a change establishes a unit attention for the other
+ * sessions.
  */
 public final class ModeCommands {
     /** Mode pages and header parameters of a device type. */
@@ -65,11 +67,11 @@ public final class ModeCommands {
             task.checkCondition(InvalidParameterListException.length().sense());
             return;
         }
-        if (command.savePages()) {
+        if (command.savePages() || source.modes().isShared()) {
             task.work(() -> {
-                boolean changed = source.modes().changeAndSave(command, task.dataOut(),
+                UnitModes.Outcome outcome = source.modes().change(command, task.dataOut(),
                         source.blocks());
-                return then -> selected(then, changed);
+                return then -> selected(then, outcome);
             });
             return;
         }
@@ -77,13 +79,17 @@ public final class ModeCommands {
             selected(task, source.modes().change(command, task.dataOut(), source.blocks()));
         } catch (IllegalRequestException e) {
             task.checkCondition(e.sense());
+        } catch (StorageException e) {
+            StorageSense.end(task, e);
         }
     }
 
-    private void selected(ScsiTask task, boolean changed) {
-        if (changed) {
+    private void selected(ScsiTask task, UnitModes.Outcome outcome) {
+        if (outcome.overtaken()) {
+            unit.establish(AdditionalSense.MODE_PARAMETERS_CHANGED);
+        } else if (outcome.changed()) {
             unit.establishForOthers(task.nexus(), AdditionalSense.MODE_PARAMETERS_CHANGED);
         }
-        source.selected(task, changed);
+        source.selected(task, outcome.changed());
     }
 }

@@ -1,5 +1,6 @@
 package lunar.scsi.target;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -86,6 +87,14 @@ public interface PeripheralDevice {
     }
 
     /**
+     * Ends what goes on here, because another server that shares the unit has reset it. That server has reset the shared
+     * state.
+     */
+    default CompletableFuture<Void> resetByOther() {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    /**
      * Releases the resources of a nexus that is lost or was reset (SAM-5 section 6.3.4); completes like {@link
      * #cancel}.
      */
@@ -110,6 +119,16 @@ public interface PeripheralDevice {
     default CompletableFuture<Void> quiet() {
         return CompletableFuture.completedFuture(null);
     }
+
+    /**
+     * Starts to follow changes by other servers that share the unit; called once, before the first command.
+     *
+     * @throws IOException if the shared state cannot be read
+     */
+    default void startFollowing() throws IOException {}
+
+    /** Stops following changes by other servers, if it does. */
+    default void stopFollowing() {}
 
     /** Checks whether the device has changed by itself, for example its size. May block. */
     default void refresh() throws StorageException {}

@@ -1,11 +1,19 @@
 package lunar.scsi.target;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import lunar.block.BusyException;
+import lunar.block.StorageException;
+import lunar.scsi.AdditionalSense;
 import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.Status;
 import lunar.scsi.primary.ReportTargetPortGroups;
 import lunar.scsi.primary.SetTargetPortGroups;
 import lunar.scsi.primary.TargetPortGroupStates;
@@ -17,6 +25,10 @@ import lunar.scsi.primary.TargetPortGroups.State;
 final class PortGroupCommands {
     /** Reported maximum duration of a transition that the device initiates, in seconds. */
     private static final int TRANSITION_S = 60;
+
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+    private static final Sense COMMAND_FAILED = Sense.of(SenseKey.HARDWARE_ERROR,
+            AdditionalSense.SET_TARGET_PORT_GROUPS_COMMAND_FAILED);
 
     private final LogicalUnit unit;
     private final AsymmetricAccess access;
@@ -36,7 +48,7 @@ final class PortGroupCommands {
 
     private void report(ScsiTask task, ReportTargetPortGroups command) {
         List<TargetPortGroups.Group> groups = task.nexus().target().ports().stream().map(port -> {
-            AsymmetricAccess.GroupState group = access.of(port);
+            PortGroupStates.GroupState group = access.of(port);
             return new TargetPortGroups.Group(port.tag(), false, group.state(),
                     TargetPortGroups.SUPPORTS_ALL_BUT_OFFLINE, group.statusCode(),
                     List.of(port.relativeId()));
@@ -65,13 +77,30 @@ final class PortGroupCommands {
                 throw InvalidParameterListException
                         .field(TargetPortGroupStates.LENGTH * (unknown + 1) + 2);
             }
+            var states = new LinkedHashMap<TargetPort, State>(); // the last one counts
             for (Wanted one : wanted) {
-                unit.changeAccess(Objects.requireNonNull(ports.get(one.group())), one.state(),
-                        TargetPortGroups.CHANGED_EXPLICITLY, task.nexus());
+                states.put(Objects.requireNonNull(ports.get(one.group())), one.state());
             }
-            task.good();
+            if (access.isShared()) {
+                task.work(() -> change(task.nexus(), states));
+            } else {
+                change(task.nexus(), states).accept(task);
+            }
         } catch (InvalidParameterListException e) {
             task.checkCondition(e.sense());
+        }
+    }
+
+    private Consumer<ScsiTask> change(Nexus by, Map<TargetPort, State> states) {
+        try {
+            unit.changeAccess(states, TargetPortGroups.CHANGED_EXPLICITLY, by);
+            return ScsiTask::good;
+        } catch (BusyException _) {
+            return task -> task.end(Status.BUSY);
+        } catch (StorageException e) {
+            LOG.log(System.Logger.Level.WARNING, "{0}: {1}", unit.device().identity(),
+                    e.getMessage());
+            return task -> task.checkCondition(COMMAND_FAILED);
         }
     }
 }

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import lunar.block.StorageException;
 import lunar.scsi.Lun;
 import lunar.scsi.primary.TargetPortGroups;
 
@@ -41,29 +42,51 @@ public final class ScsiTarget implements TargetDevice {
 
     /**
      * Changes the asymmetric access state of a target port group for every logical unit, as an operator does (an
-     * implicit change, SPC-5 section 5.18). Establishes a unit attention for all nexuses.
+     * implicit change, SPC-5 section 5.18). All nexuses hear of it. Blocks where servers share a unit.
      *
      * @param group tag of the portal group
-     * @throws IllegalArgumentException if the group does not exist, or cannot be in this state
+     * @throws IllegalArgumentException when there is no such group, or the state is none that a group can be in
+     * @throws StorageException when the state of a unit could not be changed at all servers; those of others are
      */
-    public void changeAccess(int group, TargetPortGroups.State state) {
+    public void changeAccess(int group, TargetPortGroups.State state) throws StorageException {
         changeAccess(group, state, units);
     }
 
     /** Like {@link #changeAccess(int, TargetPortGroups.State)}, but only for some of its logical units. */
     public void changeAccess(int group, TargetPortGroups.State state,
-            Collection<LogicalUnit> some) {
+            Collection<LogicalUnit> some) throws StorageException {
         TargetPort port = port(group);
         switch (state) {
             case ACTIVE_OPTIMIZED, ACTIVE_NON_OPTIMIZED, STANDBY, UNAVAILABLE, TRANSITIONING ->
-                some.forEach(unit -> unit.changeAccess(port, state,
-                        TargetPortGroups.CHANGED_IMPLICITLY, null));
+                changeAccess(Map.of(port, state), some);
             case LOGICAL_BLOCK_DEPENDENT, OFFLINE -> throw new IllegalArgumentException(
                     "a portal group cannot be in the state " + state);
         }
     }
 
-    /** Initializes the state of a group for units that are new to the target. */
+    private static void changeAccess(Map<TargetPort, TargetPortGroups.State> wanted,
+            Collection<LogicalUnit> some) throws StorageException {
+        StorageException failure = null;
+        for (LogicalUnit unit : some) {
+            try {
+                unit.changeAccess(wanted, TargetPortGroups.CHANGED_IMPLICITLY, null);
+            } catch (StorageException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /**
+     * Puts a group into its state for units that are new to the target, whatever state they had. Does nothing to units
+     * that servers share; see {@link LogicalUnit#presetAccess}.
+     */
     public void beginAccess(int group, TargetPortGroups.State state,
             Collection<LogicalUnit> fresh) {
         TargetPort port = port(group);

@@ -11,11 +11,11 @@ import lunar.scsi.Bytes;
 
 /**
  * Stores the small state of a logical unit that must outlive its server: persistent reservations with APTPL, saved mode
- * pages, identifying information. Thread-safe.
+ * pages, identifying information, erasures. Thread-safe.
  *
  * <p>A store belongs to one process, unless it {@linkplain #isShared is shared}: several servers then serve the unit,
- * and share its reservations. Each server changes them by {@link #replace} and is notified of changes by other servers
- * through {@link #subscribe}; mode pages and identifying information are read when the unit starts.
+ * and share this state, with current mode pages and access states of port groups. Each server changes it by {@link
+ * #replace}, one version of a name after another, and is notified of changes by other servers through {@link #subscribe}.
  */
 public interface StateStore {
     /**
@@ -68,7 +68,7 @@ public interface StateStore {
     }
 
     /**
-     * Returns the state of a name with its version.
+     * Returns the state of a name with its version: the latest one, also while other processes are being told of it.
      *
      * @throws IOException if it cannot be read
      */
@@ -81,9 +81,10 @@ public interface StateStore {
      * store, returns when every other subscribed process acts by the new state, or is known to serve the unit no
      * longer. The default implementation is for a store of one process, whose callers serialize changes of a name.
      *
-     * @param version version of the state to replace
-     * @return the version of the new state; empty if another process has changed the state
-     * @throws IOException if it cannot be written; then no process has seen the new state
+     * @param version of the state that is replaced
+     * @return the version of the new state; empty where another process has changed the state
+     * @throws IOException when it is not known to be saved. It may be: {@link #read} then returns it. Where a shared
+     *         store saves it later, it tells this process of it as of a change by another one
      */
     default OptionalLong replace(String name, long version, byte[] state) throws IOException {
         save(name, state);

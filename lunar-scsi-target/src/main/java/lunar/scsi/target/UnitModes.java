@@ -2,30 +2,46 @@ package lunar.scsi.target;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
 import java.util.function.Function;
+import lunar.block.DeviceGoneException;
+import lunar.block.StorageException;
+import lunar.scsi.AdditionalSense;
 import lunar.scsi.IllegalRequestException;
 import lunar.scsi.MalformedDataException;
 import lunar.scsi.mode.ModePages;
 import lunar.scsi.mode.ModeParameters;
 import lunar.scsi.mode.ModeSelect;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Mode pages of a logical unit, shared by all nexuses, and the store in which they are saved. Values that every command
- * reads are extracted when the pages change. Thread-safe.
+ * reads are extracted when the pages change. Servers that share the unit share current and saved values, because a host
+ * that has switched the write cache off over one path relies on it over all. Thread-safe.
  *
  * @param <V> values that a device type extracts from its pages; immutable
  */
 public final class UnitModes<V> {
+    private static final System.Logger LOG = System.getLogger("lunar.target");
     private static final String STATE = "mode-pages";
 
     /** Mode pages and the values extracted from them. */
     private record Current<V>(ModePages pages, V values) {}
 
-    private final StateStore store;
+    /**
+     * What has become of a change.
+     *
+     * @param changed whether any current value has changed
+     * @param overtaken whether another server has changed the pages since, so that the nexus that asked does not know
+     *        their values either
+     */
+    public record Outcome(boolean changed, boolean overtaken) {
+        private static final Outcome NONE = new Outcome(false, false);
+    }
+
+    private final UnitState<Current<V>> state;
     private final Function<ModePages, V> extract;
-    private final AtomicReference<Current<V>> current;
 
     /**
      * Loads the saved mode pages.
@@ -38,64 +54,134 @@ public final class UnitModes<V> {
     public UnitModes(String unit, ModePages defaults, StateStore store,
             Function<ModePages, V> extract)
             throws IOException {
-        this.store = store;
         this.extract = extract;
-        Optional<byte[]> saved = store.load(STATE);
-        try {
-            current = new AtomicReference<>(current(saved.isEmpty()
-                    ? defaults
-                    : defaults.restored(MemorySegment.ofArray(saved.get()))));
-        } catch (MalformedDataException e) {
-            throw new IOException(
-                    "the saved mode pages of " + unit + " are damaged (" + e.getMessage()
-                            + "); restore the state '" + STATE + "', or remove it to start without",
-                    e);
-        }
+        state = new UnitState<>(store, STATE, current(defaults),
+                format(unit, defaults, store.isShared()));
+    }
+
+    private UnitState.Format<Current<V>> format(String unit, ModePages defaults, boolean shared) {
+        return new UnitState.Format<>() {
+            @Override
+            public byte[] encode(Current<V> current) {
+                return shared
+                        ? current.pages().savedAndCurrentPages()
+                        : current.pages().savedPages();
+            }
+
+            @Override
+            public Current<V> decode(byte[] saved) throws IOException {
+                try {
+                    ModePages pages = defaults.restored(MemorySegment.ofArray(saved));
+                    return current(shared ? pages : pages.reset());
+                } catch (MalformedDataException e) {
+                    throw new IOException("the saved mode pages of " + unit + " are damaged ("
+                            + e.getMessage() + "); restore the state '" + STATE
+                            + "', or remove it to start without", e);
+                }
+            }
+        };
     }
 
     private Current<V> current(ModePages pages) {
         return new Current<>(pages, extract.apply(pages));
     }
 
-    /** Returns the mode pages. */
-    public ModePages pages() { return current.get().pages(); }
+    /**
+     * Begins to follow the changes of other servers, of which all nexuses of the unit here are told.
+     *
+     * @param effect acts on what was taken out of the pages before and after a change of values; ends when it has
+     * @throws IOException when the pages cannot be read
+     */
+    public void begin(LogicalUnit unit, BiFunction<V, V, CompletableFuture<Void>> effect)
+            throws IOException {
+        state.begin(new UnitState.Follower<>() {
+            @Override
+            public CompletableFuture<Void> follow(Current<V> before, Current<V> after) {
+                if (after.pages().sameValues(before.pages())) {
+                    return CompletableFuture.completedFuture(null);
+                }
+                unit.establish(AdditionalSense.MODE_PARAMETERS_CHANGED);
+                return effect.apply(before.values(), after.values());
+            }
+        });
+    }
 
-    /** Returns the values extracted from the pages. */
-    public V values() {
-        return current.get().values();
+    /** Follows no more changes of other servers. */
+    public void end() { state.end(); }
+
+    /** Whether other servers change the pages, too: every change then blocks. */
+    public boolean isShared() {
+        return state.isShared();
+    }
+
+    /** The pages. */
+    public ModePages pages() { return state.value().pages(); }
+
+    /** What was taken out of the pages. */
+    public V values() { return state.value().values(); }
+
+    /** Like {@link #values}, but of pages that other servers may act by already; commands obey both. Mostly null. */
+    public @Nullable V proposedValues() {
+        Current<V> proposed = state.proposed();
+        return proposed == null ? null : proposed.values();
     }
 
     /**
-     * Resets the unit: restores the saved values as current values (SPC-5 section 7.5.3).
+     * Resets the unit: the saved values are the current ones again (SPC-5 section 7.5.3). Does not block.
      *
-     * @return values extracted from the previous pages
+     * @return what was taken out of the pages before; at once, or where servers share the pages, when all have reset
+     *         them; exceptionally where they cannot be told
      */
-    public V reset() {
-        return current.getAndUpdate(now -> current(now.pages().reset())).values();
+    public CompletableFuture<V> reset() {
+        if (!isShared()) {
+            return CompletableFuture.completedFuture(state
+                    .changeUnsaved(now -> current(now.pages().reset())).before().values());
+        }
+        var before = new CompletableFuture<V>();
+        Thread.ofVirtual().name("lunar-reset").start(() -> {
+            try {
+                var made = save(ModePages::reset, false);
+                before.complete(made == null ? values() : made.before().values());
+            } catch (StorageException | IllegalRequestException | RuntimeException e) {
+                LOG.log(System.Logger.Level.WARNING, "mode pages are not reset: {0}",
+                        e.getMessage());
+                before.completeExceptionally(e);
+            }
+        });
+        return before;
     }
 
-    /** Applies a MODE SELECT without SP; returns whether any value has changed. */
-    public boolean change(ModeSelect command, MemorySegment data, ModeParameters.Blocks blocks)
-            throws IllegalRequestException {
-        while (true) {
-            Current<V> before = current.get();
-            ModePages after = before.pages().change(command, data, blocks);
-            if (current.compareAndSet(before, current(after))) {
-                return !after.sameValues(before.pages());
-            }
+    /** Decides on a change of the pages. */
+    @FunctionalInterface
+    private interface Step {
+        ModePages after(ModePages before) throws IllegalRequestException;
+    }
+
+    private UnitState.@Nullable Change<Current<V>> save(Step step, boolean saves)
+            throws StorageException, IllegalRequestException {
+        try {
+            return state.change(before -> {
+                ModePages after = step.after(before.pages());
+                return saves || !after.sameValues(before.pages()) ? current(after) : null;
+            }, (_, _) -> saves);
+        } catch (StorageException | IllegalRequestException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new DeviceGoneException("mode pages cannot be saved: " + e.getMessage(), e);
         }
     }
 
-    /** Like {@link #change}, but for a MODE SELECT with SP. Blocks. */
-    public synchronized boolean changeAndSave(ModeSelect command, MemorySegment data,
-            ModeParameters.Blocks blocks) throws IllegalRequestException, IOException {
-        while (true) {
-            Current<V> before = current.get();
-            ModePages after = before.pages().change(command, data, blocks);
-            store.save(STATE, after.savedPages());
-            if (current.compareAndSet(before, current(after))) {
-                return !after.sameValues(before.pages());
-            }
-        }
+    /**
+     * Obeys a MODE SELECT. Blocks where that saves the pages, or servers share them.
+     *
+     * @throws StorageException when the pages cannot be saved, or servers that share them cannot be told
+     */
+    public Outcome change(ModeSelect command, MemorySegment data, ModeParameters.Blocks blocks)
+            throws IllegalRequestException, StorageException {
+        var made = save(before -> before.change(command, data, blocks), command.savePages());
+        return made == null
+                ? Outcome.NONE
+                : new Outcome(!made.after().pages().sameValues(made.before().pages()),
+                        made.overtaken());
     }
 }

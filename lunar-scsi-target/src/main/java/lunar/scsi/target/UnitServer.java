@@ -128,6 +128,10 @@ final class UnitServer implements DeviceServer {
             task.end(Status.RESERVATION_CONFLICT);
             return;
         }
+        if (unit.reservations().isUndecided(task.nexus().registrant(), access)) {
+            task.end(Status.BUSY);
+            return;
+        }
         Optional<Sense> refusal = refusal(task, handler, access);
         if (refusal.isPresent()) {
             task.checkCondition(refusal.get());

@@ -66,21 +66,29 @@ public final class ModePages {
             return new Entry(current, changeable, defaults, current.parameters());
         }
 
-        /** The page after power on: what can be changed is taken from the saved values, the rest stays. */
+        /** The page after power on, by its saved values. */
         private Entry restored(Bytes values) {
+            return changedTo(values).withCurrentSaved();
+        }
+
+        /** The page with other current values: what can be changed is taken from these, the rest stays. */
+        private Entry changedTo(Bytes values) {
             byte[] mixed = defaults.toArray();
             for (int i = 0; i < mixed.length; i++) {
                 int mask = changeable.at(i);
                 mixed[i] = (byte) ((defaults.at(i) & ~mask) | (values.at(i) & mask));
             }
-            return withCurrent(Bytes.of(mixed)).withCurrentSaved();
+            return withCurrent(Bytes.of(mixed));
         }
     }
 
     private static final Sense SAVING_NOT_SUPPORTED = Sense.of(SenseKey.ILLEGAL_REQUEST,
             AdditionalSense.SAVING_PARAMETERS_NOT_SUPPORTED);
 
+    /** Saved values alone. */
     private static final int FORMAT = 1;
+    /** The saved values of each page, then its current ones. */
+    private static final int WITH_CURRENT = 2;
 
     private final List<Entry> entries;
     private final boolean saveable;
@@ -117,25 +125,45 @@ public final class ModePages {
         return bytes.toByteArray();
     }
 
+    /** The saved and the current values, as bytes that servers of one unit share. */
+    public byte[] savedAndCurrentPages() {
+        var bytes = new ByteArrayOutputStream();
+        bytes.write(WITH_CURRENT);
+        for (Entry entry : entries) {
+            bytes.writeBytes(entry.values(ModeSense.PageControl.SAVED).bytes());
+            bytes.writeBytes(entry.current().bytes());
+        }
+        return bytes.toByteArray();
+    }
+
     /**
-     * The pages after power on, with values that {@link #savedPages} had; pages that are not here any longer are
-     * skipped.
+     * The pages with values that {@link #savedPages} had, as after power on, or {@link #savedAndCurrentPages}; pages
+     * that are not here any more are skipped.
      *
      * @throws MalformedDataException if these are not the bytes of saved pages
      */
     public ModePages restored(MemorySegment bytes) throws MalformedDataException {
-        if (bytes.byteSize() == 0 || BigEndian.int8(bytes, 0) != FORMAT) {
+        int format = bytes.byteSize() == 0 ? 0 : BigEndian.int8(bytes, 0);
+        if (format != FORMAT && format != WITH_CURRENT) {
             throw new MalformedDataException("saved mode pages of an unknown format");
         }
         var restored = new ArrayList<>(entries);
+        boolean isCurrent = false;
         for (long at = 1; at < bytes.byteSize();) {
             ModePage page = ModePage.decode(bytes.asSlice(at)).orElseThrow(
                     () -> new MalformedDataException("saved mode pages that are cut"));
-            restored.replaceAll(entry -> sameCode(entry.current(), page)
-                    && entry.saved().length() == page.parameters().length()
-                            ? entry.restored(page.parameters())
-                            : entry);
+            boolean asCurrent = isCurrent;
+            restored.replaceAll(entry -> !sameCode(entry.current(), page)
+                    || entry.saved().length() != page.parameters().length()
+                            ? entry
+                            : asCurrent
+                                    ? entry.changedTo(page.parameters())
+                                    : entry.restored(page.parameters()));
             at += page.bytes().length;
+            isCurrent = format == WITH_CURRENT && !isCurrent;
+        }
+        if (isCurrent) {
+            throw new MalformedDataException("saved mode pages that are cut");
         }
         return new ModePages(List.copyOf(restored), saveable);
     }

@@ -37,7 +37,7 @@ public record TargetPortGroups(boolean extended, int implicitTransitionTimeS, Li
         public int code() { return code; }
 
         /** The state of a code; a reserved one is taken for {@link #UNAVAILABLE}. */
-        static State of(int code) {
+        public static State of(int code) {
             for (State state : values()) {
                 if (state.code == code) {
                     return state;

@@ -148,7 +148,29 @@ class ModePagesTest {
         assertThatExceptionOfType(MalformedDataException.class).isThrownBy(
                 () -> saving.restored(MemorySegment.ofArray(Arrays.copyOf(kept, 20))));
         assertThatExceptionOfType(MalformedDataException.class)
-                .isThrownBy(() -> saving.restored(Golden.bytes("02")));
+                .isThrownBy(() -> saving.restored(Golden.bytes("03")));
+    }
+
+    /** As servers of one unit share them: they must not take the current values for saved ones. */
+    @Test
+    void shouldRestoreSavedAndCurrentValues() throws Exception {
+        ModePages saving = ModePages.of(
+                List.of(ModePages.Entry.of(CachingModePage.of(true), CachingModePage.changeable())),
+                true);
+        MemorySegment list = Golden.bytes("00000000" + "0812" + "00".repeat(18));
+        ModePages changed = saving.change(
+                new ModeSelect(CdbForm.CDB6, true, false, false, (int) list.byteSize()), list,
+                BLOCKS);
+        String rest = "00".repeat(17);
+        MemorySegment shared = Golden.bytes(
+                "02" + "8812" + "04" + rest + "8812" + "00" + rest);
+        assertThat(changed.savedAndCurrentPages()).isEqualTo(Bytes.of(shared).toArray());
+        ModePages restored = saving.restored(shared);
+        assertThat(restored.sameValues(changed)).isTrue();
+        assertThat(restored.savedPages()).isEqualTo(saving.savedPages());
+        assertThat(restored.reset().sameValues(saving)).isTrue();
+        assertThatExceptionOfType(MalformedDataException.class)
+                .isThrownBy(() -> saving.restored(shared.asSlice(0, 1 + 20)));
     }
 
     @Test

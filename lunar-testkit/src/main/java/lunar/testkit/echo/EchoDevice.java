@@ -37,11 +37,13 @@ final class EchoDevice implements PeripheralDevice, ModeCommands.Source {
     private static final int SPC_4 = 6;
     private static final int VENDOR_PAGE = 0xc1;
 
+    private final LogicalUnit unit;
     private final Identity identity;
     private final UnitModes<Boolean> modes;
     private volatile int resets;
 
-    EchoDevice(EchoSpec spec) throws IOException {
+    EchoDevice(LogicalUnit unit, EchoSpec spec) throws IOException {
+        this.unit = unit;
         identity = new Identity("LUNAR", "ECHO", "0.1", spec.name(), Identity.uuidOf(spec.name()));
         ModePages defaults = ModePages.of(
                 List.of(ModePages.Entry.of(ControlModePage.of(false, false, false, 0),
@@ -79,7 +81,7 @@ final class EchoDevice implements PeripheralDevice, ModeCommands.Source {
     public boolean descriptorSense() { return modes.values(); }
 
     /** Adds the commands. */
-    void register(LogicalUnit unit, CommandSet commands) {
+    void register(CommandSet commands) {
         commands.withDecoder(EchoCdb.OPCODE, EchoCdb::decode, usage("ECHO", new EchoCdb().bytes(),
                 OptionalInt.empty()))
                 .withDecoder(AddCdb.OPCODE, AddCdb::decode, usage("ADD",
@@ -123,7 +125,14 @@ final class EchoDevice implements PeripheralDevice, ModeCommands.Source {
     @Override
     public synchronized CompletableFuture<Void> reset() {
         resets++;
-        boolean _ = modes.reset();
-        return CompletableFuture.completedFuture(null);
+        return modes.reset().thenRun(() -> {});
     }
+
+    @Override
+    public void startFollowing() throws IOException {
+        modes.begin(unit, (_, _) -> CompletableFuture.completedFuture(null));
+    }
+
+    @Override
+    public void stopFollowing() { modes.end(); }
 }

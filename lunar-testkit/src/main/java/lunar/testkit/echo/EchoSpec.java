@@ -27,8 +27,8 @@ public record EchoSpec(String name, StateStore state) implements UnitSpec {
     @Override
     public PeripheralDevice open(LogicalUnit unit, CommandSet commands, UnitContext context)
             throws IOException {
-        var device = new EchoDevice(this);
-        device.register(unit, commands);
+        var device = new EchoDevice(unit, this);
+        device.register(commands);
         return device;
     }
 }

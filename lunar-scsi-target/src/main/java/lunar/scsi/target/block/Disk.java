@@ -23,6 +23,8 @@ import lunar.scsi.block.VerifyBlocks;
 import lunar.scsi.block.WriteAndVerify;
 import lunar.scsi.block.WriteAtomic;
 import lunar.scsi.block.WriteBlocks;
+import lunar.scsi.copy.ExtendedCopy;
+import lunar.scsi.copy.PopulateToken;
 import lunar.scsi.mode.InformationalExceptionsModePage;
 import lunar.scsi.mode.ModeParameters;
 import lunar.scsi.target.Access;
@@ -111,11 +113,7 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
     @Override
     public void selected(ScsiTask task, boolean changed) {
         if (changed) {
-            if (disk.modes()
-                    .simulatedException() == InformationalExceptionsModePage.UNIT_ATTENTION) {
-                unit.establish(AdditionalSense.FAILURE_PREDICTION_FALSE);
-            }
-            disk.thresholds().check();
+            disk.modesChanged();
         }
         if (disk.modes().writeThrough()) {
             // The cached data must become stable too (SBC-4 section 4.15). If the cache was off already, the flush of
@@ -149,6 +147,9 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
         new ExtendedCopyCommands(disk).register(commands);
         new RodTokenCommands(disk).register(commands);
         new CopyResultCommands(disk).register(commands);
+        if (!disk.makesTokens()) {
+            commands.without(ExtendedCopy.OPCODE, PopulateToken.SERVICE_ACTION);
+        }
         if (!EraseCommands.supports(device, Sanitize.CRYPTOGRAPHIC_ERASE)) {
             commands.without(SANITIZE, Sanitize.CRYPTOGRAPHIC_ERASE);
         }
@@ -255,6 +256,9 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
     public CompletableFuture<Void> reset() { return disk.reset(); }
 
     @Override
+    public CompletableFuture<Void> resetByOther() { return disk.resetByOther(); }
+
+    @Override
     public CompletableFuture<Void> nexusLost(Nexus nexus) {
         disk.medium().prevent(nexus, false);
         return cancel(nexus);
@@ -272,11 +276,23 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
 
     @Override
     public CompletableFuture<Void> quiet() {
-        return disk.medium().running().map(LongOperation::end)
+        return disk.medium().here().map(LongOperation::end)
                 .orElseGet(() -> CompletableFuture.completedFuture(null));
     }
 
-    /** {@inheritDoc} Establishes unit attentions for a changed capacity (SBC-4 section 4.5). */
+    @Override
+    public void startFollowing() throws IOException {
+        disk.startFollowing();
+        identity.begin();
+    }
+
+    @Override
+    public void stopFollowing() {
+        disk.stopFollowing();
+        identity.end();
+    }
+
+    /** {@inheritDoc} Nexuses are told of another capacity (SBC-4 section 4.5). */
     @Override
     public void refresh() throws StorageException {
         try {

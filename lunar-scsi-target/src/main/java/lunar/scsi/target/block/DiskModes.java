@@ -2,12 +2,15 @@ package lunar.scsi.target.block;
 
 import java.io.IOException;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import lunar.block.BlockDevice;
 import lunar.scsi.mode.CachingModePage;
 import lunar.scsi.mode.DiskModePages;
 import lunar.scsi.mode.InformationalExceptionsModePage;
 import lunar.scsi.mode.ModePages;
 import lunar.scsi.mode.ProvisioningModePage;
+import lunar.scsi.target.LogicalUnit;
 import lunar.scsi.target.StateStore;
 import lunar.scsi.target.UnitModes;
 
@@ -51,12 +54,20 @@ final class DiskModes {
 
     /** SWP: writes are refused. */
     boolean softwareWriteProtect() {
-        return modes.values().writeProtect();
+        if (modes.values().writeProtect()) {
+            return true;
+        }
+        Values proposed = modes.proposedValues();
+        return proposed != null && proposed.writeProtect();
     }
 
     /** WCE is 0: a change is stable before its command ends. */
     boolean writeThrough() {
-        return modes.values().writeThrough();
+        if (modes.values().writeThrough()) {
+            return true;
+        }
+        Values proposed = modes.proposedValues();
+        return proposed != null && proposed.writeThrough();
     }
 
     /** Whether any threshold is enabled. */
@@ -85,7 +96,24 @@ final class DiskModes {
     /**
      * Resets the unit: restores the saved values as current values (SPC-5 section 7.5.3).
      *
-     * @return whether that has switched the write cache off
+     * @return whether that has switched the write cache off, when it is done; exceptionally where it could not be
      */
-    boolean reset() { return !modes.reset().writeThrough() && writeThrough(); }
+    CompletableFuture<Boolean> reset() {
+        return modes.reset().thenApply(before -> !before.writeThrough() && writeThrough());
+    }
+
+    /**
+     * Begins to follow other servers.
+     *
+     * @param effect called after a change, with whether that has switched the write cache off
+     * @throws IOException when the pages cannot be read
+     */
+    void begin(LogicalUnit unit, Function<Boolean, CompletableFuture<Void>> effect)
+            throws IOException {
+        modes.begin(unit, (before, after) -> effect
+                .apply(!before.writeThrough() && after.writeThrough()));
+    }
+
+    /** Follows no more changes of other servers. */
+    void end() { modes.end(); }
 }

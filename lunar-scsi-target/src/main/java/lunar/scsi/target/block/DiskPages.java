@@ -43,7 +43,7 @@ final class DiskPages {
         return List.of(new OtherVpdPage(MANAGEMENT_NETWORK_ADDRESSES, Bytes.EMPTY),
                 new ExtendedInquiry(false, false, true, true, true, true, false,
                         DiskModes.MAX_SENSE_BYTES),
-                ModePagePolicy.shared(), CopyLimits.page(device), blockLimits(),
+                ModePagePolicy.shared(), CopyLimits.page(device, disk.makesTokens()), blockLimits(),
                 characteristics(), provisioning(), Referrals.NONE,
                 new WriteVerifier(device.writeVerifier().orElse(ownVerifier)));
     }

@@ -17,10 +17,18 @@ import lunar.scsi.target.UnitSpec;
  * @param rotational whether it reports a rotating medium, rather than solid state
  * @param readOnly whether initiators may not write, though the device can be written
  * @param thick whether it presents itself as fully provisioned, though the device can deallocate blocks
- * @param state store of reservations, saved mode pages and similar state
+ * @param state store of reservations, saved mode pages and similar state; shared if several servers serve the disk,
+ *        which then cannot be removable
  */
 public record DiskSpec(BlockDevice device, boolean removable, boolean rotational,
         boolean readOnly, boolean thick, StateStore state) implements UnitSpec {
+    public DiskSpec {
+        if (removable && state.isShared()) { // a server knows of its own nexuses alone that prevent it
+            throw new IllegalArgumentException(
+                    "a disk that several servers share cannot be removable");
+        }
+    }
+
     /** Returns a fixed solid-state disk; its state is lost when the process ends. */
     public static DiskSpec of(BlockDevice device) {
         return new DiskSpec(device, false, false, false, false, StateStore.inMemory());

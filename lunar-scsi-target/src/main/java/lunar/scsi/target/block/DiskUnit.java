@@ -6,6 +6,7 @@ import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Sense;
+import lunar.scsi.mode.InformationalExceptionsModePage;
 import lunar.scsi.target.FencedDevice;
 import lunar.scsi.target.LogicalUnit;
 import lunar.scsi.target.StateStore;
@@ -49,6 +50,9 @@ final class DiskUnit implements CopyUnit {
         thresholds = new Thresholds(unit, modes, store);
         presented = new UnitDevice(store, profile.thick(), modes, counters, thresholds);
         device = FencedDevice.over(presented);
+        if (state.isShared()) {
+            device.share();
+        }
         copyWrites = new CopyWrites(device, context.abortTimeoutMs());
         selfTest = new SelfTest(device);
         erasures = new Erasures(medium, device, state);
@@ -86,7 +90,12 @@ final class DiskUnit implements CopyUnit {
     /** Returns the presentation. */
     DiskProfile profile() { return profile; }
 
-    /** Returns the store of its small state. */
+    /** Whether ROD tokens can be made of it: writes by other servers would not revoke them. */
+    boolean makesTokens() {
+        return !state.isShared();
+    }
+
+    /** Where its small state is kept. */
     StateStore state() { return state; }
 
     /**
@@ -164,27 +173,57 @@ final class DiskUnit implements CopyUnit {
         return CompletableFuture.allOf(copyWrites.stop(_ -> true), stable);
     }
 
+    /** Ends what another server has aborted by a reset. */
+    CompletableFuture<Void> resetByOther() {
+        selfTest.stop();
+        return copyWrites.stop(_ -> true);
+    }
+
+    private CompletableFuture<Void> resetModes() {
+        return modes.reset().thenCompose(this::cacheSwitched);
+    }
+
     /**
-     * Resets the mode pages; completes with the flushes of all resets, so that no reset succeeds while another one's
-     * flush is in progress.
+     * Makes the cache stable where it was switched off, by a reset or at another server; ends with the flushes of all
+     * such changes, so that one does not succeed while that of another is under way.
      */
-    private synchronized CompletableFuture<Void> resetModes() {
-        if (modes.reset()) { // switched the write cache off
+    private synchronized CompletableFuture<Void> cacheSwitched(boolean off) {
+        if (off) {
             flushed = CompletableFuture.allOf(flushed, flush());
         }
         return flushed;
     }
 
-    /**
-     * Flushes without a command. A reset cannot fail: the next command that guarantees stable data reports a failure.
-     */
+    /** Begins to follow what other servers change. */
+    void startFollowing() throws IOException {
+        modes.begin(unit, off -> {
+            modesChanged();
+            return cacheSwitched(off);
+        });
+        erasures.begin(profile.readOnly() || device.readOnly());
+    }
+
+    /** Follows no changes of other servers any more. */
+    void stopFollowing() {
+        modes.end();
+        erasures.end();
+    }
+
+    /** Looks at what changes of mode pages, by any server, make due. */
+    void modesChanged() {
+        if (modes.simulatedException() == InformationalExceptionsModePage.UNIT_ATTENTION) {
+            unit.establish(AdditionalSense.FAILURE_PREDICTION_FALSE);
+        }
+        thresholds.check();
+    }
+
+    /** Flushes for no command. Neither of these can fail: the next command that vouches for stable data tells of it. */
     private CompletableFuture<Void> flush() {
         var done = new CompletableFuture<Void>();
         device.submit(new BlockRequest().asFlush().onCompletion((_, failure) -> {
             if (failure != null) {
                 LOG.log(System.Logger.Level.WARNING,
-                        "{0}: a reset switched the write cache off, "
-                                + "but flushing it failed: {1}; cached writes may be lost",
+                        "{0}: the write cache was switched off, and what it held is not stable: {1}",
                         device, failure.getMessage());
                 losses.lost(device.writeLosses(), unit.nexuses());
             }

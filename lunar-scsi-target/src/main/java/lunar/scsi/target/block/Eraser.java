@@ -24,8 +24,13 @@ final class Eraser {
         this.operation = operation;
     }
 
-    /** Erases the device; all writes are stable on return. */
+    /**
+     * Erases; all is stable when it returns.
+     *
+     * @throws StorageException when a part cannot be erased, or the operation has been stopped
+     */
     void run(Erasure erasure) throws StorageException {
+        operation.requireGoingOn();
         switch (erasure.kind()) {
             case FORMAT, BLOCK_ERASE -> zero();
             case CRYPTOGRAPHIC_ERASE -> {
@@ -50,6 +55,7 @@ final class Eraser {
         long blocks = device.blockCount();
         for (long lba = 0; lba < blocks; lba += piece) {
             long count = Math.min(piece, blocks - lba);
+            operation.requireGoingOn();
             if (unmaps) {
                 device.unmap(lba, count);
             } else {
@@ -89,6 +95,7 @@ final class Eraser {
             }
             for (long lba = 0; lba < blocks; lba += piece) {
                 long count = Math.min(piece, blocks - lba);
+                operation.requireGoingOn();
                 device.write(lba, buffer.asSlice(0, count * device.blockSize()));
                 operation.progress(pass * blocks + lba + count, passes * blocks);
             }

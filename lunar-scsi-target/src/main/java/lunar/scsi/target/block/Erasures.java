@@ -2,6 +2,7 @@ package lunar.scsi.target.block;
 
 import java.io.IOException;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import lunar.block.BlockDevice;
@@ -13,13 +14,18 @@ import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.target.ScsiTask;
 import lunar.scsi.target.StateStore;
+import lunar.scsi.target.UnitState;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the erasures of a unit, one at a time. An erasure is not stopped by aborts, resets or the end of the session;
  * meanwhile, commands that need the medium report its progress. If the unit's state outlives a restart of the server,
  * an interrupted SANITIZE starts over, an interrupted FORMAT UNIT leaves the medium corrupted until it is formatted,
- * and a failure stays (SBC-4 sections 4.10 and 4.11). Thread-safe.
+ * and a failure stays (SBC-4 sections 4.10 and 4.11).
+ *
+ * <p>Of the servers that share a unit, one erases, after the others have ended their commands; none uses the medium
+ * before it has been erased. A server that starts meanwhile starts the erasure over, and the previous one stops, if it
+ * still runs. Thread-safe.
  */
 final class Erasures {
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -29,15 +35,21 @@ final class Erasures {
 
     private final Medium medium;
     private final BlockDevice device;
-    private final StateStore store;
+    private final UnitState<ErasureState> state;
+    /** Tells this server from others. */
+    private final UUID self = UUID.randomUUID();
 
     /** Last erasure that has not succeeded. */
     private @Nullable Erasure failed;
+    /** The last one that was begun here. */
+    private volatile @Nullable LongOperation own;
 
-    Erasures(Medium medium, BlockDevice device, StateStore store) {
+    /** @throws IOException when the saved state cannot be read, or is damaged */
+    Erasures(Medium medium, BlockDevice device, StateStore store) throws IOException {
         this.medium = medium;
         this.device = device;
-        this.store = store;
+        state = new UnitState<>(store, STATE, ErasureState.NONE,
+                ErasureState.format(store.isShared(), device));
     }
 
     /** Returns the erasure that did not succeed and leaves the unit unusable, if there is one. */
@@ -47,21 +59,25 @@ final class Erasures {
 
     private synchronized void failed(@Nullable Erasure erasure) { failed = erasure; }
 
+    /** Whether another server erases, by a state that the store has. */
+    private boolean isElsewhere(ErasureState now) {
+        return state.isShared() && now.goesOn() && !now.isOf(self);
+    }
+
     /**
-     * Resumes an erasure that a restart of the server has interrupted.
+     * Goes on with what a restart of the server has interrupted; where servers share the unit, {@link #begin} does.
      *
-     * @param readOnly whether the unit is read-only now, so that a SANITIZE cannot continue
-     * @throws IOException if the saved state cannot be read, or is damaged
+     * @param readOnly whether the unit may not be written any more, so that a SANITIZE cannot go on
      */
-    void resume(boolean readOnly) throws IOException {
-        byte[] saved = store.load(STATE).orElse(new byte[0]);
-        if (saved.length == 0) {
+    void resume(boolean readOnly) {
+        Erasure erasure = state.value().erasure().orElse(null);
+        if (erasure == null) {
             return;
         }
-        Erasure erasure = Erasure.decode(saved, device.blockSize())
-                .orElseThrow(() -> new IOException("the saved erasure of " + device
-                        + " is damaged; restore the state '" + STATE
-                        + "', or remove it and erase the unit again"));
+        if (isElsewhere(state.value())) {
+            show();
+            return;
+        }
         if (erasure.hasFailed() || erasure.isFormat() || readOnly) {
             failed(erasure);
             medium.end(erasure.failure());
@@ -73,7 +89,7 @@ final class Erasures {
                 device);
         var operation = new LongOperation(erasure.inProgress());
         if (medium.begin(operation)) {
-            inBackground(() -> medium.end(erase(erasure, operation)));
+            inBackground(() -> erase(erasure, operation));
         }
     }
 
@@ -84,10 +100,18 @@ final class Erasures {
             task.checkCondition(Sense.of(SenseKey.NOT_READY, erasure.inProgress()));
             return;
         }
+        own = operation;
         var outcome = new CompletableFuture<Consumer<ScsiTask>>();
         inBackground(() -> {
             try {
-                store.save(STATE, erasure.bytes()); // before the first block is lost
+                if (state.change(before -> isElsewhere(before)
+                        ? null
+                        : new ErasureState(Optional.of(erasure), Optional.of(self)),
+                        (_, _) -> true) == null) { // before the first block is lost
+                    medium.end(medium.failure().orElse(null));
+                    outcome.complete(last -> last.checkCondition(operation.sense()));
+                    return;
+                }
             } catch (IOException | RuntimeException e) {
                 LOG.log(System.Logger.Level.ERROR,
                         device + ": cannot start erasing: its state cannot be saved", e);
@@ -100,7 +124,6 @@ final class Erasures {
             }
             medium.awaitUnused();
             Sense failure = erase(erasure, operation);
-            medium.end(failure);
             outcome.complete(failure == null
                     ? ScsiTask::good
                     : last -> last.checkCondition(failure));
@@ -113,12 +136,22 @@ final class Erasures {
         Thread.ofPlatform().daemon().name("lunar-erase").start(what);
     }
 
-    /** Erases the medium, which the operation holds. Returns the sense data of a failure, or null. */
+    /** Erases the medium, which is the operation's, and lets it go. Returns why that has failed, or null. */
     private @Nullable Sense erase(Erasure erasure, LongOperation operation) {
+        Sense failure = run(erasure, operation);
+        if (operation.isStopped()) {
+            medium.end(medium.failure().orElse(null));
+            return operation.sense();
+        }
+        medium.end(failure);
+        return failure;
+    }
+
+    private @Nullable Sense run(Erasure erasure, LongOperation operation) {
         Erasure ended = erasure.failing();
         try {
             new Eraser(device, operation).run(erasure);
-            store.save(STATE, new byte[0]);
+            set(ErasureState.NONE);
             failed(null);
             return null;
         } catch (DeviceGoneException e) { // possibly closed: resume when it is opened again
@@ -132,16 +165,24 @@ final class Erasures {
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             LOG.log(System.Logger.Level.ERROR, device + ": erasure failed", e);
         }
+        if (operation.isStopped()) {
+            return null;
+        }
         failed(ended);
         try {
-            store.save(STATE, ended.bytes());
+            set(new ErasureState(Optional.of(ended), Optional.of(self)));
         } catch (IOException | RuntimeException e) {
             LOG.log(System.Logger.Level.ERROR, device + ": cannot save that its erasure failed", e);
         }
         return ended.failure();
     }
 
-    /** Leaves the state of a failed SANITIZE, if that SANITIZE permitted it (AUSE). */
+    /** Changes the state, unless another server has taken the erasure over. */
+    private void set(ErasureState after) throws IOException {
+        state.change(before -> isElsewhere(before) ? null : after, (_, _) -> true);
+    }
+
+    /** Leaves the state after a SANITIZE that failed, if it said that this may be (AUSE). */
     void exitFailure(ScsiTask task) throws InvalidCdbException {
         Erasure left = failed().filter(erasure -> !erasure.isFormat() && erasure.unrestricted())
                 .orElseThrow(() -> InvalidCdbException.field(1, 4));
@@ -151,7 +192,7 @@ final class Erasures {
         }
         task.work(() -> {
             try {
-                store.save(STATE, new byte[0]);
+                set(ErasureState.NONE);
             } catch (IOException | RuntimeException e) {
                 medium.end(left.failure());
                 throw e;
@@ -160,5 +201,93 @@ final class Erasures {
             medium.end(null);
             return ScsiTask::good;
         });
+    }
+
+    // --- servers that share the unit ---
+
+    /**
+     * Begins to follow other servers, and goes on with an erasure that one of them has begun.
+     *
+     * @param readOnly whether this server may not write the unit
+     * @throws IOException when the state cannot be read
+     */
+    void begin(boolean readOnly) throws IOException {
+        state.begin((_, after) -> follow(after));
+        Erasure erasure = state.value().erasure().orElse(null);
+        if (erasure == null || readOnly || !isElsewhere(state.value())) {
+            return;
+        }
+        var operation = new LongOperation(erasure.inProgress());
+        if (medium.begin(operation)) {
+            own = operation;
+            inBackground(() -> takeOver(operation));
+        }
+    }
+
+    /** Follows no more changes of other servers. */
+    void end() { state.end(); }
+
+    private void takeOver(LongOperation operation) {
+        try {
+            var made = state.change(before -> isElsewhere(before)
+                    ? new ErasureState(before.erasure(), Optional.of(self))
+                    : null, (_, _) -> true);
+            if (made == null) { // it has ended meanwhile
+                medium.end(medium.failure().orElse(null));
+                return;
+            }
+            LOG.log(System.Logger.Level.WARNING,
+                    "{0}: an erasure that another server has begun begins anew", device);
+            show();
+            erase(made.after().erasure().orElseThrow(), operation);
+        } catch (IOException | RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, "{0}: an erasure of another server does not go on"
+                    + " here: {1}; restart this server or that one", device, e.getMessage());
+            medium.end(medium.failure().orElse(null));
+        }
+    }
+
+    /** Presents the medium as the state says that the servers have. */
+    private synchronized void show() {
+        ErasureState now = state.value();
+        Erasure erasure = now.erasure().orElse(null);
+        if (now.goesOn() && erasure != null) {
+            medium.changedElsewhere(
+                    isElsewhere(now) ? new LongOperation(erasure.inProgress()) : null, null);
+        } else {
+            failed(erasure);
+            medium.changedElsewhere(null, erasure == null ? null : erasure.failure());
+        }
+    }
+
+    /** Takes over what the store has; ends when this server has no command any more that uses a medium being erased. */
+    private CompletableFuture<Void> follow(ErasureState now) {
+        show();
+        if (now.goesOn() && now.isOf(self)) { // its command was told that it could not be saved
+            inBackground(() -> fail(now.erasure().orElseThrow()));
+        }
+        if (!isElsewhere(now)) {
+            return CompletableFuture.completedFuture(null);
+        }
+        var unused = new CompletableFuture<Void>();
+        inBackground(() -> {
+            medium.awaitUnused();
+            unused.complete(null);
+        });
+        LongOperation here = own;
+        if (here == null) {
+            return unused;
+        }
+        here.stop();
+        return CompletableFuture.allOf(unused, here.end());
+    }
+
+    private void fail(Erasure erasure) {
+        try {
+            set(new ErasureState(Optional.of(erasure.failing()), Optional.of(self)));
+            show();
+        } catch (IOException | RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, "the failure of an erasure of " + device, e);
+        }
     }
 }

@@ -1,6 +1,7 @@
 package lunar.scsi.target.block;
 
 import java.util.concurrent.CompletableFuture;
+import lunar.block.AbortedException;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
@@ -15,6 +16,7 @@ final class LongOperation {
     private final AdditionalSense inProgress;
     private final CompletableFuture<Void> end = new CompletableFuture<>();
     private volatile int progress;
+    private volatile boolean stopped;
 
     /** @param inProgress additional sense for commands that arrive meanwhile */
     LongOperation(AdditionalSense inProgress) {
@@ -25,7 +27,21 @@ final class LongOperation {
         progress = (int) Math.min(PARTS - 1, (double) done / total * PARTS);
     }
 
-    /** Returns the sense data for a command that needs the medium. */
+    /** Ends the operation as soon as it looks: another server goes on with it. */
+    void stop() {
+        stopped = true;
+    }
+
+    boolean isStopped() { return stopped; }
+
+    /** @throws AbortedException when the operation has been stopped */
+    void requireGoingOn() throws AbortedException {
+        if (stopped) {
+            throw new AbortedException("another server goes on with it");
+        }
+    }
+
+    /** Why a command that needs the medium fails now. */
     Sense sense() {
         return Sense.of(SenseKey.NOT_READY, inProgress)
                 .withSpecific(new SenseSpecific.Progress(progress));

@@ -21,6 +21,8 @@ final class Medium {
     private final Set<Nexus> preventing = ConcurrentHashMap.newKeySet();
     private boolean ejected;
     private @Nullable LongOperation running;
+    /** An operation that another server of the unit runs. */
+    private @Nullable LongOperation elsewhere;
     private @Nullable Sense failure;
 
     /** Read by every command: true while no condition needs to be checked. */
@@ -35,14 +37,20 @@ final class Medium {
     }
 
     private synchronized Optional<Sense> slowObstacle() {
-        if (running != null) {
-            return Optional.of(running.sense());
+        Optional<LongOperation> goesOn = running();
+        if (goesOn.isPresent()) {
+            return goesOn.map(LongOperation::sense);
         }
         return ejected ? Optional.of(NOT_PRESENT) : Optional.ofNullable(failure);
     }
 
-    /** Returns the operation that occupies the medium, if any. */
+    /** The operation that keeps the medium busy, here or at another server, if any. */
     synchronized Optional<LongOperation> running() {
+        return here().or(() -> Optional.ofNullable(elsewhere));
+    }
+
+    /** The operation that this server runs, if any. */
+    synchronized Optional<LongOperation> here() {
         return Optional.ofNullable(running);
     }
 
@@ -75,7 +83,19 @@ final class Medium {
         }
     }
 
-    /** Begins an operation; returns false if another one is running. */
+    /**
+     * Takes over what another server has done.
+     *
+     * @param operation what it runs; null for nothing
+     * @param why what every command is told until an operation succeeds; null where the last one has
+     */
+    synchronized void changedElsewhere(@Nullable LongOperation operation, @Nullable Sense why) {
+        elsewhere = operation;
+        failure = why;
+        update();
+    }
+
+    /** Begins an operation; false where another goes on here. */
     synchronized boolean begin(LongOperation operation) {
         if (running != null) {
             return false;
@@ -108,7 +128,9 @@ final class Medium {
         return Optional.ofNullable(failure);
     }
 
-    private void update() { usable = running == null && failure == null && !ejected; }
+    private void update() {
+        usable = running == null && elsewhere == null && failure == null && !ejected;
+    }
 
     // --- PREVENT ALLOW MEDIUM REMOVAL (SPC-5 section 6.15): per nexus ---
 

@@ -10,6 +10,7 @@ import lunar.scsi.copy.BlockCopySegment;
 import lunar.scsi.copy.CopyOperatingParameters;
 import lunar.scsi.copy.CopyParameterList;
 import lunar.scsi.copy.CscdDescriptor;
+import lunar.scsi.copy.PopulateToken;
 import lunar.scsi.copy.RodToken;
 import lunar.scsi.copy.WriteUsingTokenList;
 import lunar.scsi.vpd.ThirdPartyCopy;
@@ -55,13 +56,20 @@ public final class CopyLimits {
         return MAX_TOKEN_BYTES / device.blockSize();
     }
 
-    /** VPD page 8Fh. */
-    public static ThirdPartyCopy page(BlockDevice device) {
+    /**
+     * VPD page 8Fh.
+     *
+     * @param makesTokens whether POPULATE TOKEN is there
+     */
+    public static ThirdPartyCopy page(BlockDevice device, boolean makesTokens) {
         var actions = new TreeMap<Integer, List<Integer>>();
         for (int opcode : new int[]{THIRD_PARTY_COPY_OUT, THIRD_PARTY_COPY_IN}) {
             actions.put(opcode, StandardCommands.ALL.stream()
                     .filter(command -> command.opcode() == opcode)
-                    .map(CommandDescriptor::serviceAction).map(it -> it.orElse(0)).toList());
+                    .map(CommandDescriptor::serviceAction).map(it -> it.orElse(0))
+                    .filter(action -> makesTokens || opcode != THIRD_PARTY_COPY_OUT
+                            || action != PopulateToken.SERVICE_ACTION)
+                    .toList());
         }
         return new ThirdPartyCopy(List.of(
                 Descriptor.blockTokenLimits(MAX_RANGES, RodTokens.MAX_INACTIVITY_SECONDS,
@@ -73,7 +81,8 @@ public final class CopyLimits {
                 Descriptor.tokenFeatures(RodTokens.MAX_LIFETIME_SECONDS,
                         RodTokens.MAX_INACTIVITY_SECONDS, MAX_TOKEN_BYTES, OPTIMAL_TOKEN_BYTES),
                 Descriptor.rodTypes(List.of(
-                        new ThirdPartyCopy.RodType(RodToken.CHANGE_VULNERABLE, true, true),
+                        new ThirdPartyCopy.RodType(RodToken.CHANGE_VULNERABLE, true,
+                                makesTokens),
                         new ThirdPartyCopy.RodType(RodToken.ZEROES, true, false))),
                 operatingParameters(device).generalOperations()));
     }

@@ -2,11 +2,9 @@ package lunar.scsi.target.reservation;
 
 import java.io.IOException;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
-import lunar.block.BusyException;
+import java.util.concurrent.atomic.AtomicReference;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
@@ -14,6 +12,7 @@ import lunar.scsi.IllegalRequestException;
 import lunar.scsi.target.Access;
 import lunar.scsi.target.Registrant;
 import lunar.scsi.target.StateStore;
+import lunar.scsi.target.UnitState;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,22 +47,8 @@ public final class Reservations {
                 Set<Registrant> preempted);
     }
 
-    /** The reservations as they are in the store. */
-    private record Current(long version, ReservationRecord record) {}
-
-    /** How often a change is tried that others forestall. */
-    private static final int MAX_TRIES = 64;
-
     private final StateStore store;
-    private final String targetName;
-    private final ReentrantLock changing = new ReentrantLock();
-    /** Replaced with the lock of {@link #installing}, only by a later version. */
-    private volatile Current current;
-    private final Object installing = new Object();
-    private volatile StateStore.@Nullable Subscription subscription;
-    private volatile @Nullable Follower follower;
-    /** Ends when what other servers have changed has had its effect; guarded by {@link #installing}. */
-    private CompletableFuture<Void> followed = CompletableFuture.completedFuture(null);
+    private final UnitState<ReservationRecord> persistent;
 
     /** The nexus that has the unit by RESERVE(6) or (10); a new session is a new nexus. */
     private volatile @Nullable Object reservedBy;
@@ -74,17 +59,27 @@ public final class Reservations {
      */
     public Reservations(StateStore store, String targetName) throws IOException {
         this.store = store;
-        this.targetName = targetName;
-        current = read();
+        persistent = new UnitState<>(store, NAME, ReservationRecord.NONE,
+                format(store.isShared(), targetName));
     }
 
-    private Current read() throws IOException {
-        StateStore.Saved saved = store.read(NAME);
-        if (saved.state().length() == 0) {
-            return new Current(saved.version(), ReservationRecord.NONE);
-        }
-        return new Current(saved.version(),
-                ReservationFormat.decode(saved.state().toArray(), targetName));
+    private static UnitState.Format<ReservationRecord> format(boolean shared, String targetName) {
+        return new UnitState.Format<>() {
+            @Override
+            public byte[] encode(ReservationRecord record) {
+                if (shared) {
+                    return ReservationFormat.encode(record);
+                }
+                return record.state().persistent()
+                        ? ReservationFormat.encode(record.state())
+                        : new byte[0];
+            }
+
+            @Override
+            public ReservationRecord decode(byte[] saved) throws IOException {
+                return ReservationFormat.decode(saved, targetName);
+            }
+        };
     }
 
     /**
@@ -93,30 +88,18 @@ public final class Reservations {
      * @throws IOException when the state cannot be read
      */
     public void begin(Follower by) throws IOException {
-        if (!store.isShared()) {
-            return;
-        }
-        follower = by;
-        subscription = store.subscribe(name -> name.equals(NAME)
-                ? follow()
-                : CompletableFuture.completedFuture(null));
-        try {
-            takeOver(); // what has changed since it was read
-        } catch (IOException e) {
-            end();
-            throw e;
-        }
+        persistent.begin((before, after) -> {
+            ReservationRecord.Effect effect = after.since(before);
+            return by.apply(effect.attentions(), effect.aborted());
+        });
     }
 
     /** Follows no more changes of other servers: the unit is not served any more. */
     public void end() {
-        StateStore.Subscription mine = subscription;
-        if (mine != null) {
-            mine.close();
-        }
+        persistent.end();
     }
 
-    ReservationState state() { return current.record().state(); }
+    ReservationState state() { return persistent.value().state(); }
 
     StateStore store() { return store; }
 
@@ -135,104 +118,33 @@ public final class Reservations {
     }
 
     /**
+     * Whether a command would conflict with a reservation that another server may act by already, while it is not known
+     * here whether it holds. Read by every command.
+     */
+    public boolean isUndecided(Registrant registrant, Access access) {
+        ReservationRecord proposed = persistent.proposed();
+        return proposed != null && proposed.state().conflicts(registrant, access);
+    }
+
+    /**
      * Changes the state. Blocks while it is saved, and until other servers that share the unit follow.
      *
      * @return what has changed; null for RESERVATION CONFLICT
      */
     ReservationRules.@Nullable Change change(Step step)
             throws StorageException, IllegalRequestException {
-        changing.lock();
+        var decided = new AtomicReference<ReservationRules.@Nullable Change>();
         try {
-            for (int tries = 0; tries < MAX_TRIES; tries++) {
-                Current before = current;
-                ReservationRules.Change change = step.change(before.record().state());
-                if (change == null || saveOrTakeOver(before, before.record().after(change))) {
-                    return change;
-                }
-            }
-            throw new BusyException("other servers keep changing the reservations");
-        } finally {
-            changing.unlock();
-        }
-    }
-
-    /** Saves a new state; returns false where another server has changed it, after that change was taken over. */
-    private boolean saveOrTakeOver(Current before, ReservationRecord after)
-            throws DeviceGoneException {
-        try {
-            if (save(before, after)) {
-                return true;
-            }
-            takeOver();
-            return false;
+            persistent.change(before -> {
+                ReservationRules.Change change = step.change(before.state());
+                decided.set(change);
+                return change == null ? null : before.after(change);
+            }, (before, after) -> before.state().persistent() || after.state().persistent());
+            return decided.get();
+        } catch (StorageException | IllegalRequestException e) {
+            throw e;
         } catch (IOException e) {
             throw new DeviceGoneException("reservations cannot be saved: " + e.getMessage(), e);
-        }
-    }
-
-    /** Saves a new state; false where another server has changed it. */
-    private boolean save(Current before, ReservationRecord after) throws IOException {
-        boolean kept = after.state().persistent() || store.isShared();
-        long version = before.version();
-        if (kept || before.record().state().persistent()) {
-            OptionalLong saved = store.replace(NAME, version, !kept
-                    ? new byte[0]
-                    : store.isShared()
-                            ? ReservationFormat.encode(after)
-                            : ReservationFormat.encode(after.state()));
-            if (saved.isEmpty()) {
-                return false;
-            }
-            version = saved.getAsLong();
-        }
-        synchronized (installing) {
-            if (current.version() <= version) { // else it has been taken over, with later changes
-                current = new Current(version, after);
-            }
-        }
-        return true;
-    }
-
-    private CompletableFuture<Void> follow() {
-        try {
-            takeOver();
-        } catch (IOException e) {
-            return CompletableFuture.failedFuture(e);
-        }
-        synchronized (installing) {
-            return followed;
-        }
-    }
-
-    /** Takes over what other servers have changed; {@link #followed} ends when that has had its effect here. */
-    private void takeOver() throws IOException {
-        ReservationRecord.Effect effect;
-        var ended = new CompletableFuture<Void>();
-        synchronized (installing) {
-            Current saved = read();
-            if (saved.version() <= current.version()) {
-                return;
-            }
-            effect = saved.record().since(current.record());
-            current = saved;
-            followed = CompletableFuture.allOf(followed, ended);
-        }
-        Follower here = follower;
-        if (here == null) { // no nexus has the unit yet
-            ended.complete(null);
-            return;
-        }
-        try {
-            var _ = here.apply(effect.attentions(), effect.aborted()).whenComplete((_, failure) -> {
-                if (failure == null) {
-                    ended.complete(null);
-                } else {
-                    ended.completeExceptionally(failure);
-                }
-            });
-        } catch (RuntimeException | Error e) {
-            ended.completeExceptionally(e);
-            throw e;
         }
     }
 

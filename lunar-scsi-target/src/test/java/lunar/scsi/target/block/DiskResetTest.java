@@ -50,11 +50,7 @@ class DiskResetTest {
         data[6] = (byte) (on ? WCE : 0);
         var command = new ModeSelect(CdbForm.CDB6, true, false, save, data.length);
         var disk = (Disk) unit.device();
-        if (save) {
-            disk.modes().changeAndSave(command, MemorySegment.ofArray(data), disk.blocks());
-        } else {
-            disk.modes().change(command, MemorySegment.ofArray(data), disk.blocks());
-        }
+        disk.modes().change(command, MemorySegment.ofArray(data), disk.blocks());
     }
 
     /** An initiator whose reset was rejected after a timeout sends another one. */

@@ -14,6 +14,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.primary.TargetPortGroups.State;
 import lunar.scsi.target.LogicalUnit;
@@ -34,6 +35,8 @@ public final class TargetNode {
     /** Time for an initiator to log out when its portal or target is removed. */
     public static final long LEAVING_MS = 2_000;
 
+    private static final System.Logger LOG = System.getLogger("lunar.target");
+
     private final ScsiTarget device;
     private final UnitRegistry units;
     private final Portals portals;
@@ -41,6 +44,8 @@ public final class TargetNode {
     private volatile TargetSpec spec;
     private volatile Map<Integer, LogicalUnit> luns = Map.of();
     private boolean gone;
+    /** Ends with the last change of states of shared units; guarded by this. */
+    private CompletableFuture<Void> accessChanges = CompletableFuture.completedFuture(null);
 
     /** A prepared change to a new spec, with its units; to be passed to {@link #make} or {@link #cancel}. */
     record Change(TargetSpec spec, Map<Integer, LogicalUnit> luns, List<LogicalUnit> taken) {}
@@ -194,12 +199,34 @@ public final class TargetNode {
             State state = spec.states().getOrDefault(group, State.ACTIVE_OPTIMIZED);
             device.beginAccess(group, state, Objects.requireNonNull(known.get(false)));
             if (state != old.getOrDefault(group, State.ACTIVE_OPTIMIZED)) {
-                device.changeAccess(group, state, Objects.requireNonNull(known.get(true)));
+                changeAccess(group, state, Objects.requireNonNull(known.get(true)));
             }
         }
     }
 
-    /** Removes the target, and ends all its sessions; completes like {@link #update}. */
+    /** Changes a state of units; that of shared ones on another thread, since other servers are waited for. */
+    private void changeAccess(int group, State state, Set<LogicalUnit> known) {
+        Map<Boolean, Set<LogicalUnit>> shared = known.stream().collect(
+                Collectors.partitioningBy(LogicalUnit::isShared, Collectors.toSet()));
+        changeNow(group, state, Objects.requireNonNull(shared.get(false)));
+        Set<LogicalUnit> others = Objects.requireNonNull(shared.get(true));
+        if (!others.isEmpty()) {
+            accessChanges = accessChanges.thenRunAsync(() -> changeNow(group, state, others),
+                    change -> Thread.ofVirtual().name("lunar-access").start(change));
+        }
+    }
+
+    private void changeNow(int group, State state, Set<LogicalUnit> of) {
+        try {
+            device.changeAccess(group, state, of);
+        } catch (StorageException e) {
+            LOG.log(System.Logger.Level.WARNING,
+                    "portal group {0} of {1} is not {2} for all units: {3}; set its state again",
+                    group, device.name(), state, e.getMessage());
+        }
+    }
+
+    /** Removes the target, and ends all its sessions; returns as {@link #update} does. */
     public synchronized CompletableFuture<Void> remove() {
         gone = true;
         Map<Integer, LogicalUnit> before = luns;
@@ -222,6 +249,7 @@ public final class TargetNode {
                 }
                 all.put(lun.getKey(), unit);
             }
+            presetAccess(wanted, taken);
             return new Change(wanted, Map.copyOf(all), List.copyOf(taken));
         } catch (IOException | RuntimeException e) {
             cancel(new Change(wanted, Map.of(), taken));
@@ -229,7 +257,16 @@ public final class TargetNode {
         }
     }
 
-    /** Releases units that are no longer served, after their last activity. */
+    /** Sets what no server has set yet of units that servers share: before a session sees them here. */
+    private void presetAccess(TargetSpec wanted, List<LogicalUnit> taken) throws IOException {
+        var states = new HashMap<TargetPort, State>();
+        wanted.states().forEach((group, state) -> states.put(port(group), state));
+        for (LogicalUnit unit : taken) {
+            unit.presetAccess(states);
+        }
+    }
+
+    /** Gives back the units that are served no longer, once nothing works on them. */
     private CompletableFuture<Void> release(Map<Integer, LogicalUnit> before,
             Map<Integer, LogicalUnit> after, List<CompletableFuture<?>> ends) {
         var leaving = new ArrayList<LogicalUnit>();

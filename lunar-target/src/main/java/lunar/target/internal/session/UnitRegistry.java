@@ -58,17 +58,28 @@ public final class UnitRegistry {
             return CompletableFuture.completedFuture(null);
         }
         units.remove(key);
-        unit.end();
-        return unit.quiet();
+        return end(unit);
+    }
+
+    /** Follows other servers as long as something works on the device here: one that takes that over waits for it. */
+    private static CompletableFuture<Void> end(LogicalUnit unit) {
+        return unit.quiet().whenComplete((_, _) -> unit.end());
+    }
+
+    /** Ends what units do for other servers of theirs, when nothing works on their devices any more. */
+    public void end() {
+        all().forEach(unit -> {
+            var _ = end(unit);
+        });
+    }
+
+    private synchronized List<LogicalUnit> all() {
+        return units.values().stream().map(Shared::unit).toList();
     }
 
     /** Checks whether devices have changed by themselves, for example their sizes. May block. */
     public void refresh() {
-        List<LogicalUnit> all;
-        synchronized (this) {
-            all = units.values().stream().map(Shared::unit).toList();
-        }
-        for (LogicalUnit unit : all) {
+        for (LogicalUnit unit : all()) {
             try {
                 unit.refresh();
             } catch (StorageException e) {

@@ -1,0 +1,357 @@
+package lunar.target;
+
+import static lunar.target.RawInitiator.bytes;
+import static lunar.target.TargetFixture.blocks;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import lunar.block.BlockDevice;
+import lunar.block.BlockRequest.Operation;
+import lunar.block.Devices;
+import lunar.block.StorageException;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iscsi.pdu.TaskManagementFunction;
+import lunar.iscsi.pdu.TaskManagementResponseCode;
+import lunar.iscsi.text.TargetAddress;
+import lunar.scsi.Lun;
+import lunar.scsi.Status;
+import lunar.scsi.reservation.PersistentReserveOut;
+import lunar.scsi.reservation.ReservationType;
+import lunar.scsi.reservation.ReserveOutParameters;
+import lunar.scsi.target.StateStore;
+import lunar.scsi.target.block.DiskSpec;
+import lunar.testkit.SharedStates;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Two servers of one unit, command by command: what one of them answers while the other changes the unit. */
+@Timeout(120)
+class SharedServersTest {
+    private static final byte[] READY = new byte[6];
+    private static final long KEY = 0x1111;
+    private static final String SET_GROUPS = "a40a 00000000 00000008 0000";
+    private static final String STANDBY_2 = "00000000 02000002";
+    private static final String ACTIVE_2 = "00000000 00000002";
+    private static final String ERASE = "48020000000000000000";
+    private static final String ERASE_AT_ONCE = "48820000000000000000";
+    private static final String OVERWRITE_AUSE = "48210000000000000600";
+    private static final String EXIT_FAILURE_MODE = "481f0000000000000000";
+    private static final int ABORT_MS = 100;
+    private static final int ERASING = 0x02_04_1b;
+
+    private final SharedStates states = new SharedStates();
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private BlockDevice memory;
+
+    @BeforeEach
+    void begin() throws StorageException {
+        memory = Devices.open("ram:1MiB");
+        open.add(memory);
+    }
+
+    /** A server with a path of its own to the memory. */
+    private final class Server implements AutoCloseable {
+        final StateStore store = states.join();
+        final GatedDevice device;
+        final TargetServer server;
+
+        Server(int group, BlockDevice below) throws IOException {
+            device = new GatedDevice(below);
+            server = TargetServer.builder().limits(TargetFixture.limits(15_000, 30_000, ABORT_MS))
+                    .portal(PortalSpec.of(
+                            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                            .withGroup(group))
+                    .portal(PortalSpec.ofOtherServer(
+                            new TargetAddress("127.0.0.1", 1, OptionalInt.empty()), 3 - group))
+                    .target(TargetSpec.of(RawInitiator.TARGET).withLun(0,
+                            DiskSpec.of(device).withState(store)))
+                    .start();
+            open.add(this);
+        }
+
+        RawInitiator ready(int qualifier) throws IOException {
+            RawInitiator initiator = RawInitiator.ready(server, qualifier);
+            open.add(initiator);
+            initiator.takeAttentions();
+            return initiator;
+        }
+
+        @Override
+        public void close() {
+            device.open();
+            server.close();
+        }
+    }
+
+    private Server server(int group) throws IOException { return new Server(group, memory); }
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable each : open.reversed()) {
+            each.close();
+        }
+    }
+
+    private static byte[] out(int action) {
+        return new PersistentReserveOut(action, 0,
+                action == PersistentReserveOut.REGISTER
+                        ? 0
+                        : ReservationType.WRITE_EXCLUSIVE.code(),
+                24).bytes();
+    }
+
+    private static RawInitiator registered(RawInitiator initiator) throws IOException {
+        assertThat(initiator.commandOut(out(PersistentReserveOut.REGISTER),
+                ReserveOutParameters.of(0, KEY).bytes()).status()).isEqualTo(Status.GOOD);
+        return initiator;
+    }
+
+    private static Status write(RawInitiator initiator) throws IOException {
+        return initiator.commandOut(RawInitiator.writeCdb(0, 1), blocks(1, 1)).status();
+    }
+
+    /** Waits until a unit attention or an obstacle is told, by TEST UNIT READY. */
+    private static void awaitSense(String why, RawInitiator initiator, int sense) {
+        TargetFixture.await(why, () -> {
+            try {
+                return initiator.command(READY, 0).sense() == sense;
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    // --- changes whose outcome is not known ---
+
+    @Test
+    void shouldObeyAReservationThatIsSavedBeforeTheStoreAnswers() throws Exception {
+        Server first = server(1);
+        RawInitiator holder = registered(first.ready(1));
+        RawInitiator neighbour = first.ready(2);
+        RawInitiator remote = server(2).ready(3);
+        try (var held = states.holdAnswers()) {
+            holder.send(Lun.ZERO, out(PersistentReserveOut.RESERVE),
+                    ReserveOutParameters.of(KEY, 0).bytes(), 0);
+            held.awaitSaved();
+            assertThat(write(remote)).isEqualTo(Status.RESERVATION_CONFLICT);
+            assertThat(write(neighbour)).as("the other server refuses it already")
+                    .isEqualTo(Status.BUSY);
+        }
+        assertThat(holder.receive().status()).isEqualTo(Status.GOOD);
+        assertThat(write(neighbour)).isEqualTo(Status.RESERVATION_CONFLICT);
+        assertThat(write(holder)).isEqualTo(Status.GOOD);
+    }
+
+    @Test
+    void shouldObeyAReservationWhoseAnswerIsLost() throws Exception {
+        Server first = server(1);
+        RawInitiator holder = registered(first.ready(1));
+        RawInitiator neighbour = first.ready(2);
+        RawInitiator remote = server(2).ready(3);
+        states.loseAnswers(first.store);
+        assertThat(holder.commandOut(out(PersistentReserveOut.RESERVE),
+                ReserveOutParameters.of(KEY, 0).bytes()).sense()).isEqualTo(0x04_44_00);
+        assertThat(write(remote)).isEqualTo(Status.RESERVATION_CONFLICT);
+        assertThat(write(neighbour)).isEqualTo(Status.BUSY);
+        states.reach(first.store);
+        TargetFixture.await("the store has been read", () -> {
+            try {
+                return write(neighbour) == Status.RESERVATION_CONFLICT;
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+        assertThat(write(holder)).isEqualTo(Status.GOOD);
+    }
+
+    @Test
+    void shouldTakeAPortGroupThatOthersHaveInStandbyForOneInTransition() throws Exception {
+        Server first = server(1);
+        Server second = server(2);
+        RawInitiator remote = first.ready(1);
+        RawInitiator changer = second.ready(2);
+        RawInitiator neighbour = second.ready(3);
+        try (var held = states.holdAnswers()) {
+            changer.send(Lun.ZERO, bytes(SET_GROUPS), bytes(STANDBY_2), 0);
+            held.awaitSaved();
+            assertThat(remote.command(READY, 0).sense()).isEqualTo(0x06_2a_06);
+            assertThat(neighbour.command(READY, 0).sense()).isEqualTo(0x02_04_0a);
+        }
+        assertThat(changer.receive().status()).isEqualTo(Status.GOOD);
+        assertThat(neighbour.command(READY, 0).sense()).isEqualTo(0x06_2a_06);
+        assertThat(neighbour.command(READY, 0).sense()).isEqualTo(0x02_04_0b);
+        assertThat(changer.command(READY, 0).sense()).isEqualTo(0x02_04_0b);
+    }
+
+    @Test
+    void shouldKeepAPortGroupInTransitionUntilTheStoreTellsItsState() throws Exception {
+        Server first = server(1);
+        Server second = server(2);
+        RawInitiator remote = first.ready(1);
+        RawInitiator changer = second.ready(2);
+        states.loseAnswers(second.store);
+        assertThat(changer.commandOut(SET_GROUPS, bytes(STANDBY_2)).sense()).isEqualTo(0x04_67_0a);
+        assertThat(remote.command(READY, 0).sense()).isEqualTo(0x06_2a_06);
+        assertThat(changer.command(READY, 0).sense()).isEqualTo(0x02_04_0a);
+        states.reach(second.store);
+        awaitSense("the store has been read", changer, 0x06_2a_06);
+        assertThat(changer.command(READY, 0).sense()).isEqualTo(0x02_04_0b);
+        assertThat(changer.commandOut(SET_GROUPS, bytes(ACTIVE_2)).status())
+                .isEqualTo(Status.GOOD);
+        assertThat(changer.command(READY, 0).status()).isEqualTo(Status.GOOD);
+    }
+
+    // --- resets ---
+
+    @Test
+    void shouldAbortTasksOfTheOtherServerByAReset() throws Exception {
+        Server first = server(1);
+        Server second = server(2);
+        RawInitiator resetting = first.ready(1);
+        RawInitiator remote = second.ready(2);
+        second.device.shut(1);
+        remote.write(Lun.ZERO, 0, blocks(1, 2));
+        second.device.awaitArrivals();
+        int reset = resetting.manage(TaskManagementFunction.LOGICAL_UNIT_RESET, Bhs.NO_TAG);
+        awaitSense("tasks are marked as aborted", remote, 0x06_29_03);
+        resetting.assertSilent();
+        second.device.open();
+        assertThat(resetting.managed(reset))
+                .isEqualTo(TaskManagementResponseCode.FUNCTION_COMPLETE.code());
+        remote.assertSilent();
+        assertThat(resetting.command(READY, 0).sense()).isEqualTo(0x06_29_03);
+        assertThat(resetting.takeAttentions()).isZero();
+        assertThat(remote.takeAttentions()).isZero();
+    }
+
+    /** A fence around the write would hold at one server only. */
+    @Test
+    void shouldNotTellThatAWriteIsAbortedWhichMayStillLand() throws Exception {
+        Server first = server(1);
+        RawInitiator writing = first.ready(1);
+        RawInitiator remote = server(2).ready(2);
+        first.device.shut(1);
+        int tag = writing.write(Lun.ZERO, 0, blocks(1, 1));
+        first.device.awaitArrivals();
+        int abort = writing.manage(TaskManagementFunction.ABORT_TASK_SET, Bhs.NO_TAG);
+        assertThat(writing.managed(abort)).as("while the device has it")
+                .isEqualTo(TaskManagementResponseCode.FUNCTION_REJECTED.code());
+        first.device.open();
+        assertThat(writing.receive().bhs().itt()).as("not aborted").isEqualTo(tag);
+        assertThat(write(remote)).isEqualTo(Status.GOOD);
+    }
+
+    // --- erasures ---
+
+    @Test
+    void shouldEraseAfterCommandsOfAllServersAndTellAllOfIt() throws Exception {
+        Server first = server(1);
+        Server second = server(2);
+        RawInitiator erasing = first.ready(1);
+        RawInitiator remote = second.ready(2);
+        second.device.shut(1);
+        int writing = remote.write(Lun.ZERO, 0, blocks(1, 7));
+        second.device.awaitArrivals();
+        first.device.shut(1);
+        int erase = erasing.send(bytes(ERASE), 0);
+        awaitSense("the other server follows", remote, ERASING);
+        assertThat(first.device.executedCount()).as("while the other server writes").isZero();
+        assertThat(remote.commandOut(ERASE, new byte[0]).sense()).isEqualTo(ERASING);
+        second.device.open();
+        assertThat(remote.receive().bhs().itt()).isEqualTo(writing);
+        first.device.awaitArrivals();
+        assertThat(remote.commandOut(RawInitiator.writeCdb(0, 1), blocks(1, 8)).sense())
+                .isEqualTo(ERASING);
+        first.device.open();
+        assertThat(erasing.receive().bhs().itt()).isEqualTo(erase);
+        assertThat(remote.command(READY, 0).status()).isEqualTo(Status.GOOD);
+        assertThat(remote.read(0, 1)).isEqualTo(blocks(1, 0));
+    }
+
+    @Test
+    void shouldFailAtAllServersUntilOneOfThemEndsThat() throws Exception {
+        BlockDevice faulty = Devices.open("fault=0,op=write,lba=2000-2000:ram:1MiB");
+        open.add(faulty);
+        RawInitiator erasing = new Server(1, faulty).ready(1);
+        RawInitiator remote = server(2).ready(2);
+        assertThat(erasing.commandOut(OVERWRITE_AUSE, bytes("01000002a50f")).sense())
+                .isEqualTo(0x03_31_03);
+        assertThat(remote.command(READY, 0).sense()).isEqualTo(0x03_31_03);
+        RawInitiator late = server(2).ready(3);
+        assertThat(late.command(READY, 0).sense()).isEqualTo(0x03_31_03);
+        assertThat(remote.command(EXIT_FAILURE_MODE, 0).status()).isEqualTo(Status.GOOD);
+        for (RawInitiator each : List.of(erasing, remote, late)) {
+            assertThat(each.command(READY, 0).status()).isEqualTo(Status.GOOD);
+        }
+    }
+
+    /** Otherwise a server that starts would erase what was written after the erasure. */
+    @Test
+    void shouldEraseByTheServerThatHasStartedLastAlone() throws Exception {
+        Server first = server(1);
+        RawInitiator erasing = first.ready(1);
+        first.device.shut(1);
+        assertThat(erasing.command(ERASE_AT_ONCE, 0).status()).isEqualTo(Status.GOOD);
+        first.device.awaitArrivals();
+
+        Server second = server(2);
+        RawInitiator remote = RawInitiator.ready(second.server, 2);
+        open.add(remote);
+        awaitSense("the erasure goes on", remote, ERASING);
+        assertThat(second.device.executedCount()).as("before the first has stopped").isZero();
+        first.device.open();
+        EraseCommandsTest.awaitReady(remote, ERASING);
+        assertThat(second.device.executedCount()).isPositive();
+        EraseCommandsTest.awaitReady(erasing, ERASING);
+        assertThat(erasing.commandOut(RawInitiator.writeCdb(0, 1), blocks(1, 3)).status())
+                .isEqualTo(Status.GOOD);
+        server(2);
+        assertThat(remote.read(0, 1)).isEqualTo(blocks(1, 3));
+    }
+
+    // --- what a unit of several servers does not offer ---
+
+    @Test
+    void shouldMakeNoTokensWhichWritesByOthersWouldNotEnd() throws Exception {
+        RawInitiator initiator = server(1).ready(1);
+        assertThat(initiator.command("8310 00000000 00000000 00000000 0000", 0).sense())
+                .isEqualTo(0x05_24_00);
+        byte[] page = initiator.command("1201 8f0400 00", 1024).data();
+        assertThat(page.length).isPositive();
+    }
+
+    @Test
+    void shouldNotBeRemovable() {
+        StateStore store = states.join();
+        assertThatThrownBy(() -> DiskSpec.of(memory).withState(store).withRemovable(true))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldSwitchTheWriteCacheOffAtAllServers() throws Exception {
+        Server first = server(1);
+        Server second = server(2);
+        RawInitiator switching = first.ready(1);
+        RawInitiator remote = second.ready(2);
+        assertThat(write(remote)).isEqualTo(Status.GOOD);
+        second.device.requests();
+        assertThat(switching.commandOut("151000001800", // WCE 0, not saved
+                bytes("00000000" + "0812" + "00".repeat(18))).status()).isEqualTo(Status.GOOD);
+        assertThat(second.device.requests()).as("what the other server has cached")
+                .anyMatch(each -> each.contains(Operation.FLUSH.toString()));
+        assertThat(remote.command(READY, 0).sense()).isEqualTo(0x06_2a_01);
+        assertThat(remote.takeAttentions()).isZero();
+        assertThat(write(remote)).isEqualTo(Status.GOOD);
+        assertThat(second.device.requests()).as("a write that is stable")
+                .anyMatch(each -> each.contains("FUA"));
+        assertThat(switching.takeAttentions()).isZero();
+    }
+}
