@@ -42,6 +42,7 @@ class ArchitectureTest {
             Map.entry("loop", new Rule(List.of("iscsi", "scsi"))),
             Map.entry("tcp", new Rule(List.of("loop", "iscsi", "scsi"))),
             Map.entry("isns", new Rule(List.of())),
+            Map.entry("rdma", new Rule(List.of())),
             Map.entry("fs", new Rule(List.of("block"))),
             Map.entry("raid", new Rule(List.of("block"))), // never what its members are
             Map.entry("store", new Rule(List.of("block"), "com.sun.nio.file")), // the option for direct I/O
@@ -77,7 +78,7 @@ class ArchitectureTest {
         assertThat(lunar).extracting(one -> one.getPackageName()).contains("lunar.block",
                 "lunar.block.channel", "lunar.filter",
                 "lunar.scsi", "lunar.scsi.block", "lunar.scsi.command", "lunar.iscsi",
-                "lunar.iscsi.spi", "lunar.loop", "lunar.tcp", "lunar.isns",
+                "lunar.iscsi.spi", "lunar.loop", "lunar.tcp", "lunar.isns", "lunar.rdma",
                 "lunar.fs", "lunar.raid", "lunar.raid.layout", "lunar.raid.engine",
                 "lunar.raid.metadata", "lunar.raid.metadata.record", "lunar.raid.service",
                 "lunar.store", "lunar.scsi.target", "lunar.scsi.target.block", "lunar.target",

@@ -234,7 +234,8 @@ class TgtdIT {
         try (Session session = initiator.login(at("plain"))) {
             assertThatThrownBy(() -> session.open(Lun.ZERO))
                     .isInstanceOf(NotSupportedException.class).hasMessageContaining("LUN 0, 1");
-            assertThatThrownBy(() -> session.open(Lun.of(7))).hasMessageContaining("does not exist");
+            assertThatThrownBy(() -> session.open(Lun.of(7)))
+                    .hasMessageContaining("does not exist");
         }
     }
 
