@@ -15,7 +15,7 @@ public final class Raid {
      * Creates a volume over members that hold nothing but its data, from their first block on. Levels with parity
      * assume that their content is consistent: new members must hold zeroes, or need a {@link RaidVolume#resync}.
      *
-     * @throws IllegalArgumentException when a member does not fit the shape; the message is one line for a person
+     * @throws IllegalArgumentException when a member does not fit the shape; the message is one line for the operator
      */
     public static RaidVolume volume(Shape shape, List<? extends BlockDevice> members) {
         var uuids = new StringBuilder();

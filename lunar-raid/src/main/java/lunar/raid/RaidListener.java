@@ -1,5 +1,6 @@
 package lunar.raid;
 
+import java.util.OptionalInt;
 import lunar.block.StorageException;
 
 /** Listens to the events of a volume. Called by any thread; must neither block nor throw. */
@@ -28,10 +29,10 @@ public interface RaidListener {
     /**
      * Called when a scrub has found a stripe with redundancy that does not match its data.
      *
-     * @param slot the slot of the unit that is wrong, or -1 if that cannot be told
+     * @param slot the slot of the unit that is wrong; empty if that cannot be told
      * @param repaired whether the scrub repairs it; if the wrong unit cannot be told, by taking the data as right
      */
-    default void mismatched(long stripe, int slot, boolean repaired) {}
+    default void mismatched(long stripe, OptionalInt slot, boolean repaired) {}
 
     /** Called when a slot has been rebuilt. */
     default void rebuilt(int slot) {}

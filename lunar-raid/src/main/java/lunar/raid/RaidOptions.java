@@ -12,7 +12,7 @@ import lunar.block.Identity;
  * @param policy decides when a member is failed
  * @param guard what makes a crash harmless
  * @param keeper what makes the state stable
- * @param lost blocks that have lost their content
+ * @param badBlocks blocks that have lost their content
  * @param listener told of events
  * @param stale stripes that may have wrong redundancy after a crash; {@link RaidVolume#resync} puts it right
  * @param stripeTasks stripes that are worked on at once; each takes memory of a stripe when it is first needed
@@ -20,7 +20,7 @@ import lunar.block.Identity;
  * @param pauses runs work about {@value #PAUSE_MS} ms later: retries a busy member that has no request in flight
  */
 public record RaidOptions(Identity identity, FailurePolicy policy, WriteGuard guard,
-        StateKeeper keeper, LostBlocks lost, RaidListener listener, StripeSet stale,
+        StateKeeper keeper, BadBlockList badBlocks, RaidListener listener, StripeSet stale,
         int stripeTasks,
         Executor closer, Executor pauses) {
     /** Default number of stripes that are worked on at once. */
@@ -31,7 +31,7 @@ public record RaidOptions(Identity identity, FailurePolicy policy, WriteGuard gu
     /** Returns default options: no guard, and no state is kept. */
     public static RaidOptions of(Identity identity) {
         return new RaidOptions(identity, FailurePolicy.DEFAULT, WriteGuard.NONE, StateKeeper.NONE,
-                LostBlocks.NONE, RaidListener.NONE, StripeSet.EMPTY, DEFAULT_STRIPE_TASKS,
+                BadBlockList.NONE, RaidListener.NONE, StripeSet.EMPTY, DEFAULT_STRIPE_TASKS,
                 Runnable::run,
                 CompletableFuture.delayedExecutor(PAUSE_MS, TimeUnit.MILLISECONDS));
     }
@@ -43,47 +43,54 @@ public record RaidOptions(Identity identity, FailurePolicy policy, WriteGuard gu
     }
 
     public RaidOptions withPolicy(FailurePolicy other) {
-        return new RaidOptions(identity, other, guard, keeper, lost, listener, stale, stripeTasks,
+        return new RaidOptions(identity, other, guard, keeper, badBlocks, listener, stale,
+                stripeTasks,
                 closer, pauses);
     }
 
     public RaidOptions withGuard(WriteGuard other) {
-        return new RaidOptions(identity, policy, other, keeper, lost, listener, stale, stripeTasks,
+        return new RaidOptions(identity, policy, other, keeper, badBlocks, listener, stale,
+                stripeTasks,
                 closer, pauses);
     }
 
     public RaidOptions withKeeper(StateKeeper other) {
-        return new RaidOptions(identity, policy, guard, other, lost, listener, stale, stripeTasks,
+        return new RaidOptions(identity, policy, guard, other, badBlocks, listener, stale,
+                stripeTasks,
                 closer, pauses);
     }
 
-    public RaidOptions withLost(LostBlocks other) {
+    public RaidOptions withBadBlocks(BadBlockList other) {
         return new RaidOptions(identity, policy, guard, keeper, other, listener, stale, stripeTasks,
                 closer, pauses);
     }
 
     public RaidOptions withListener(RaidListener other) {
-        return new RaidOptions(identity, policy, guard, keeper, lost, other, stale, stripeTasks,
+        return new RaidOptions(identity, policy, guard, keeper, badBlocks, other, stale,
+                stripeTasks,
                 closer, pauses);
     }
 
     public RaidOptions withStale(StripeSet other) {
-        return new RaidOptions(identity, policy, guard, keeper, lost, listener, other, stripeTasks,
+        return new RaidOptions(identity, policy, guard, keeper, badBlocks, listener, other,
+                stripeTasks,
                 closer, pauses);
     }
 
     public RaidOptions withStripeTasks(int other) {
-        return new RaidOptions(identity, policy, guard, keeper, lost, listener, stale, other,
+        return new RaidOptions(identity, policy, guard, keeper, badBlocks, listener, stale, other,
                 closer, pauses);
     }
 
     public RaidOptions withCloser(Executor other) {
-        return new RaidOptions(identity, policy, guard, keeper, lost, listener, stale, stripeTasks,
+        return new RaidOptions(identity, policy, guard, keeper, badBlocks, listener, stale,
+                stripeTasks,
                 other, pauses);
     }
 
     public RaidOptions withPauses(Executor other) {
-        return new RaidOptions(identity, policy, guard, keeper, lost, listener, stale, stripeTasks,
+        return new RaidOptions(identity, policy, guard, keeper, badBlocks, listener, stale,
+                stripeTasks,
                 closer, other);
     }
 }

@@ -76,6 +76,13 @@ public interface RaidVolume extends BlockDevice {
     Rebuild readmit(int slot, BlockDevice device, long dataOffset, Supplier<StripeSet> missed,
             ScanOptions options);
 
+    /**
+     * Runs work once all changes of slots so far are stable, on the thread that makes them so or on the caller's; at
+     * once if the volume takes no writes any more. A listener that is told of a failed slot ({@link
+     * RaidListener#slotFailed}) and is to put another member in it waits for that first.
+     */
+    void whenStable(Runnable work);
+
     // --- scans ---
 
     /**

@@ -1,16 +1,18 @@
 package lunar.raid;
 
 import java.util.List;
+import java.util.OptionalLong;
 
 /**
  * A snapshot of the state of a volume.
  *
  * @param slots state of each slot; none is a spare
  * @param rebuiltStripes for each slot that is REBUILDING, the stripe up to which it is rebuilt; else 0
- * @param resyncedStripes the stripe up to which redundancy is true while a resync is due or running; -1 if none is
+ * @param resyncedStripes the stripe up to which redundancy is true while a resync is due or running; empty if none is
  * @param serving false if more is lost than the level survives: no write is taken any more
  */
-public record VolumeState(List<SlotState> slots, List<Long> rebuiltStripes, long resyncedStripes,
+public record VolumeState(List<SlotState> slots, List<Long> rebuiltStripes,
+        OptionalLong resyncedStripes,
         boolean serving) {
     public VolumeState {
         slots = List.copyOf(slots);
@@ -19,7 +21,7 @@ public record VolumeState(List<SlotState> slots, List<Long> rebuiltStripes, long
 
     /** Whether the redundancy is complete. */
     public boolean isWhole() {
-        return serving && resyncedStripes < 0
+        return serving && resyncedStripes.isEmpty()
                 && slots.stream().allMatch(slot -> slot == SlotState.ACTIVE);
     }
 

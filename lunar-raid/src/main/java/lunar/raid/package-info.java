@@ -7,9 +7,9 @@
  *
  * <p>{@link lunar.raid.Raid} creates a {@link lunar.raid.RaidVolume}, which is a BlockDevice. For stable state besides
  * the data it uses a {@link lunar.raid.WriteGuard} before each change of a stripe, a {@link lunar.raid.StateKeeper}
- * when a slot has failed, {@link lunar.raid.LostBlocks} before each read; {@link lunar.raid.metadata} implements these.
- * A {@link lunar.raid.BackgroundScan} goes over all stripes concurrently with reads and writes: rebuild, resync, scrub.
- * {@link lunar.raid.service} runs volumes: it adds the clock and the threads that all of the above do without.
+ * when a slot has failed, {@link lunar.raid.BadBlockList} before each read; {@link lunar.raid.metadata} implements
+ * these. A {@link lunar.raid.BackgroundScan} goes over all stripes concurrently with reads and writes: rebuild, resync,
+ * scrub. {@link lunar.raid.service} runs volumes: it adds the clock and the threads that all of the above do without.
  *
  * <p>Threading: nothing here has a thread, a clock or a sleep. Work goes on where members complete requests, so a
  * volume over single-threaded members is single-threaded, and a simulation of it replays exactly.

@@ -62,7 +62,8 @@ record FreshVolume(RaidVolume volume, VolumeMetadata metadata, ScheduledExecutor
         // Zeroes are in sync: nothing is stale.
         RaidVolume volume = Raid.volume(metadata.record().shape(), metadata.raidMembers(),
                 RaidOptions.of(Identity.of("iRAID", metadata.record().description().uuid()))
-                        .withGuard(metadata).withKeeper(metadata).withLost(metadata.lostBlocks()));
+                        .withGuard(metadata).withKeeper(metadata)
+                        .withBadBlocks(metadata.badBlockList()));
         made.set(volume);
         ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().daemon().name("bench tick").factory());

@@ -12,7 +12,7 @@ import lunar.block.DeviceUri;
 import lunar.block.Size;
 import lunar.cli.command.Failure;
 import lunar.raid.layout.Level;
-import lunar.raid.metadata.Consent;
+import lunar.raid.metadata.DegradedStart;
 import lunar.raid.service.RunOptions;
 import lunar.raid.service.VolumeSpec;
 
@@ -76,8 +76,8 @@ public record VolumeTable(String name, Optional<Level> level, Optional<UUID> uui
         } catch (IllegalArgumentException e) {
             throw table.wrong(String.valueOf(e.getMessage()));
         }
-        options = options.withConsent(
-                table.parsed("degraded", VolumeSpec::consent).orElse(Consent.NONE));
+        options = options.withDegradedStart(
+                table.parsed("degraded", DegradedStart::parse).orElse(DegradedStart.REFUSED));
         options = options.withVerifyReads(
                 table.parsed("verify-reads", VolumeSpec::verifyReads).orElse(false));
         return new VolumeTable(name, table.parsed("level", Level::parse),

@@ -16,11 +16,12 @@ import lunar.cli.raid.control.LocalVolume;
 import lunar.cli.raid.control.StoppedVolume;
 import lunar.raid.metadata.Assembly;
 import lunar.raid.metadata.Candidate;
+import lunar.raid.metadata.DegradedStart;
 import lunar.raid.metadata.record.Superblock;
 import lunar.raid.metadata.record.SuperblockReading;
 import lunar.raid.metadata.record.VolumeRecord;
-import lunar.raid.service.LostJournal;
-import lunar.raid.service.OwnershipOptions;
+import lunar.raid.service.LostJournalPolicy;
+import lunar.raid.OwnershipOptions;
 import lunar.raid.service.RunOptions;
 import lunar.raid.service.VolumeSpec;
 import org.jspecify.annotations.Nullable;
@@ -92,7 +93,7 @@ final class RaidAssembleCommand extends DeviceCommand {
                     .println(DeviceUri.withoutSecret(one.uri()) + ": "
                             + DeviceContent.describe(one)));
         }
-        VolumeRecord volume = switch (Assembly.of(candidates, VolumeSpec.consent(degraded))) {
+        VolumeRecord volume = switch (Assembly.of(candidates, DegradedStart.parse(degraded))) {
             case Assembly.Outcome.Assembled(var composition) -> composition.volume();
             case Assembly.Outcome.Refused(String why) -> throw new Failure(why);
         };
@@ -118,25 +119,23 @@ final class RaidAssembleCommand extends DeviceCommand {
 
     /** Members in the order of their slots; devices that are no members are left out. */
     private VolumeSpec spec(List<Candidate> candidates, VolumeRecord volume) throws Failure {
-        record Placed(int line, String uri) {}
+        record Placed(int index, String uri) {}
         var placed = new ArrayList<Placed>();
         for (Candidate candidate : candidates) {
             if (candidate.reading() instanceof SuperblockReading.Found(Superblock found)) {
-                int line = volume.lineOf(found.memberUuid());
-                if (line >= 0) {
-                    placed.add(new Placed(line, candidate.uri()));
-                }
+                volume.indexOf(found.memberUuid())
+                        .ifPresent(index -> placed.add(new Placed(index, candidate.uri())));
             }
         }
-        placed.sort(Comparator.comparingInt(Placed::line));
+        placed.sort(Comparator.comparingInt(Placed::index));
         int slots = volume.description().slots();
         return new VolumeSpec(volume.description().level(), volume.description().name(),
-                placed.stream().filter(one -> one.line() < slots).map(Placed::uri).toList(),
-                placed.stream().filter(one -> one.line() >= slots).map(Placed::uri).toList(),
+                placed.stream().filter(one -> one.index() < slots).map(Placed::uri).toList(),
+                placed.stream().filter(one -> one.index() >= slots).map(Placed::uri).toList(),
                 journal == null ? Optional.empty() : Optional.of(MemberUri.kept(journal)),
                 (noConfig ? RunOptions.DEFAULT : config.volumes().with(RunOptions.DEFAULT))
-                        .withConsent(VolumeSpec.consent(degraded))
+                        .withDegradedStart(DegradedStart.parse(degraded))
                         .withOwnership(OwnershipOptions.DEFAULT.withTakeOver(takeOver))
-                        .withLostJournal(LostJournal.parse(lostJournal)));
+                        .withLostJournal(LostJournalPolicy.parse(lostJournal)));
     }
 }

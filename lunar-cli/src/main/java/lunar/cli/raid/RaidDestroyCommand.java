@@ -16,7 +16,7 @@ import lunar.cli.raid.control.ControlHost;
 import lunar.cli.raid.control.VolumeControl;
 import lunar.raid.metadata.Assembly;
 import lunar.raid.metadata.Candidate;
-import lunar.raid.metadata.Consent;
+import lunar.raid.metadata.DegradedStart;
 import lunar.raid.metadata.record.Superblock;
 import lunar.raid.metadata.record.SuperblockReading;
 import lunar.raid.service.MemberSearch;
@@ -91,7 +91,7 @@ final class RaidDestroyCommand extends RaidVolumeCommand {
             throw new Failure("none of the readable members of " + spec.title()
                     + " belongs to it; remove it from the config file by hand");
         }
-        String why = switch (Assembly.of(candidates, Consent.FORCED)) {
+        String why = switch (Assembly.of(candidates, DegradedStart.FORCED)) {
             case Assembly.Outcome.Assembled(var composition) -> composition.isDegraded()
                     ? "not all of its members are present and up to date"
                     : "";

@@ -4,7 +4,7 @@ import lunar.block.DeviceUri;
 import lunar.cli.command.Console;
 import lunar.cli.command.Failure;
 import lunar.cli.raid.control.VolumeControl;
-import lunar.raid.metadata.Consent;
+import lunar.raid.metadata.DegradedStart;
 import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -66,8 +66,8 @@ final class RaidReplaceCommand extends RaidVolumeCommand {
 
     /** Permits a degraded start: an operator who replaces a member knows that it is missing. */
     private static VolumeSpec consenting(VolumeSpec spec) {
-        return spec.options().consent() == Consent.NONE
-                ? spec.withOptions(spec.options().withConsent(Consent.DEGRADED))
+        return spec.options().degradedStart() == DegradedStart.REFUSED
+                ? spec.withOptions(spec.options().withDegradedStart(DegradedStart.ALLOWED))
                 : spec;
     }
 }

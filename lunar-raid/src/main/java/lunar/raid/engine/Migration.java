@@ -7,35 +7,45 @@ import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.MiscompareException;
 import lunar.block.StorageException;
-import lunar.raid.Reshaping;
+import lunar.raid.Completion;
+import lunar.raid.ReshapeState;
+import lunar.raid.engine.member.Trampoline;
+import lunar.raid.engine.scan.ResyncScan;
+import lunar.raid.engine.stripe.StripeEngine;
+import lunar.raid.engine.stripe.StripeTasks;
+import lunar.raid.engine.stripe.VolumeRequest;
 import lunar.raid.layout.Planner;
-import lunar.raid.layout.Relayout;
+import lunar.raid.layout.ReshapeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A volume between two layouts. Blocks before a boundary are in the new layout, all others in the old one; each layout
- * has an engine, and both have the same members. The boundary advances when a {@link ReshapeScan} has moved some blocks:
- * meanwhile requests for these wait.
+ * has an engine, and both have the same members. The boundary advances when a {@link ReshapeScan} has moved some
+ * blocks: meanwhile requests for these wait.
  */
-final class Migration {
+final class Migration implements ResyncScan.Engines {
     /** Called when a request has ended. */
-    interface Owner {
+    public interface Owner {
         void ended(BlockRequest request, @Nullable StorageException failure);
     }
 
-    final Reshaping state;
-    final Relayout map;
-    final Engine before;
-    final Engine after;
+    final ReshapeState state;
+    final ReshapeMap map;
+    final StripeEngine before;
+    final StripeEngine after;
+    final StripeTasks tasksBefore;
+    private final StripeTasks tasksAfter;
     final RangeGate gate = new RangeGate();
     /** Rows that are in place. */
     private volatile long rows;
 
-    Migration(Reshaping state, Relayout map, Engine after) {
+    Migration(ReshapeState state, ReshapeMap map, StripeTasks tasks) {
         this.state = state;
         this.map = map;
-        this.after = after;
-        before = new Engine(map.before(), Planner.of(map.before()), after);
+        tasksAfter = tasks;
+        after = tasks.engine();
+        before = new StripeEngine(map.before(), Planner.of(map.before()), after);
+        tasksBefore = new StripeTasks(before);
         rows = state.rows();
     }
 
@@ -63,7 +73,8 @@ final class Migration {
     /** Begins a request that has been checked. */
     void start(BlockRequest request, Owner owner) {
         if (request.operation() == Operation.FLUSH) {
-            new VolumeRequest(after, (_, of, failure) -> owner.ended(of, failure)).start(request);
+            new VolumeRequest(tasksAfter, (_, of, failure) -> owner.ended(of, failure))
+                    .start(request);
         } else {
             new Passage(request, owner).enter(false);
         }
@@ -83,10 +94,14 @@ final class Migration {
         gate.shut(after.gone("the volume"));
     }
 
-    private Engine engine(long block) { return block < boundary() ? after : before; }
+    private StripeEngine engine(long block) { return block < boundary() ? after : before; }
+
+    @Override
+    public long stripes() { return before.layout.stripes(); }
 
     /** Returns the engine that has a stripe, where stripes have the same number in both layouts. */
-    Engine engineOfStripe(long stripe) {
+    @Override
+    public StripeEngine engineOf(long stripe) {
         return engine(stripe * before.layout.stripeBlocks());
     }
 
@@ -121,7 +136,8 @@ final class Migration {
             long boundary = boundary();
             boolean isSplit = from < boundary && boundary < end;
             if (!isSplit) {
-                new VolumeRequest(engine(from), (_, _, failure) -> leave(failure)).start(request);
+                new VolumeRequest(from < boundary() ? tasksAfter : tasksBefore,
+                        (_, _, failure) -> leave(failure)).start(request);
             } else if (request.operation() != Operation.COMPARE_AND_WRITE) {
                 both(request.operation(), request.buffer(), boundary, this::leave);
             } else if (isAlone) {
@@ -150,7 +166,7 @@ final class Migration {
         }
 
         private void both(Operation how, MemorySegment buffer, long boundary,
-                Reshaping.Step ended) {
+                Completion ended) {
             var pending = new AtomicInteger(2);
             var first = new AtomicReference<@Nullable StorageException>();
             VolumeRequest.Owner one = (_, _, failure) -> {
@@ -158,11 +174,11 @@ final class Migration {
                     first.compareAndSet(null, failure);
                 }
                 if (pending.decrementAndGet() == 0) {
-                    ended.next(first.get());
+                    ended.completed(first.get());
                 }
             };
-            new VolumeRequest(after, one).start(part(how, buffer, from, boundary));
-            new VolumeRequest(before, one).start(part(how, buffer, boundary, end));
+            new VolumeRequest(tasksAfter, one).start(part(how, buffer, from, boundary));
+            new VolumeRequest(tasksBefore, one).start(part(how, buffer, boundary, end));
         }
 
         private BlockRequest part(Operation how, MemorySegment buffer, long first, long next) {

@@ -7,7 +7,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import lunar.block.StorageException;
-import lunar.raid.Reshaping;
+import lunar.raid.Completion;
+import lunar.raid.engine.member.Trampoline;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,13 +21,13 @@ final class RangeGate {
         private final long from;
         private final long end;
         private final boolean isAlone;
-        private final Reshaping.Step granted;
+        private final Completion granted;
 
         /**
          * @param isAlone whether the range must be used by nothing else meanwhile
          * @param granted called once, when the pass is admitted, or with why it never will be
          */
-        Pass(long from, long end, boolean isAlone, Reshaping.Step granted) {
+        Pass(long from, long end, boolean isAlone, Completion granted) {
             this.from = from;
             this.end = end;
             this.isAlone = isAlone;
@@ -61,7 +62,7 @@ final class RangeGate {
             alone += pass.isAlone && refusal == null ? 1 : 0;
         }
         StorageException why = refusal;
-        Trampoline.run(() -> pass.granted.next(why));
+        Trampoline.run(() -> pass.granted.completed(why));
     }
 
     /** Whether a pass conflicts neither with those inside nor with the first {@code before} of those that wait. */
@@ -96,7 +97,7 @@ final class RangeGate {
                 }
             }
         }
-        granted.forEach(next -> Trampoline.run(() -> next.granted.next(null)));
+        granted.forEach(next -> Trampoline.run(() -> next.granted.completed(null)));
     }
 
     /** Refuses all passes that wait, and from now on those that cannot be admitted at once. */
@@ -113,7 +114,7 @@ final class RangeGate {
                 all.remove();
             }
         }
-        refused.forEach(pass -> Trampoline.run(() -> pass.granted.next(cause)));
+        refused.forEach(pass -> Trampoline.run(() -> pass.granted.completed(cause)));
     }
 
     /** Returns why the gate is shut; null if it is not. */

@@ -6,16 +6,19 @@ import lunar.block.DeviceGoneException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.ScanOptions;
-import lunar.raid.layout.Relayout.Window;
+import lunar.raid.engine.member.Trampoline;
+import lunar.raid.engine.scan.VolumeScan;
+import lunar.raid.engine.stripe.VolumeRequest;
+import lunar.raid.layout.ReshapeMap.Window;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Moves a volume that has got more members into its new layout, some rows at a time ({@link
- * lunar.raid.layout.Relayout}). Blocks of a window are read from the old layout, and written as whole stripes of the
+ * lunar.raid.layout.ReshapeMap}). Blocks of a window are read from the old layout, and written as whole stripes of the
  * new one, with all redundancy; requests for them wait meanwhile.
  *
  * <p><b>Crashes.</b> If a window overwrites blocks that it moves itself, which happens in the first rows only, its new
- * stripes are first written to a place beside the data of each member, the <i>staging</i> place; once that is noted,
+ * stripes are first written to an area beside the data of each member, the <i>staging</i> area; once that is noted,
  * after a crash each member's part is copied in place. All other windows overwrite what was moved before, and that is
  * noted: after a crash they are moved again. Journal entries of their rows are not replayed.
  *
@@ -83,7 +86,7 @@ final class ReshapeScan extends VolumeScan {
         if (request.blockCount() == 0) { // nothing but new blocks
             afterRead(null);
         } else {
-            new VolumeRequest(migration.before, (_, _, failure) -> afterRead(failure))
+            new VolumeRequest(migration.tasksBefore, (_, _, failure) -> afterRead(failure))
                     .start(request);
         }
     }

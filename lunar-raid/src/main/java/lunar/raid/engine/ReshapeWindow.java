@@ -8,23 +8,29 @@ import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
-import lunar.raid.Reshaping;
+import lunar.raid.Completion;
 import lunar.raid.SlotState;
+import lunar.raid.engine.member.Member;
+import lunar.raid.engine.member.MemberIo;
+import lunar.raid.engine.member.MemberIoBatch;
+import lunar.raid.engine.member.Slots;
+import lunar.raid.engine.stripe.StripeBuffers;
+import lunar.raid.engine.stripe.StripeEngine;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Plan;
-import lunar.raid.layout.Relayout;
-import lunar.raid.layout.Relayout.Window;
+import lunar.raid.layout.ReshapeMap;
+import lunar.raid.layout.ReshapeMap.Window;
 
 /** The data of some rows that are being reshaped, and the writes that bring them to their members. Reused. */
 final class ReshapeWindow {
     private final Migration migration;
-    private final Engine engine;
+    private final StripeEngine engine;
     private final Layout layout;
     private final MemorySegment data;
     private final List<StripeBuffers> buffers = new ArrayList<>();
     private final Plan plan;
     private final MemberIoBatch ios;
-    private Reshaping.Step step = _ -> {};
+    private Completion step = _ -> {};
     private Runnable then = () -> {};
     private Window window = new Window(0, 0, false);
 
@@ -46,7 +52,7 @@ final class ReshapeWindow {
             throw new IllegalStateException("a whole stripe cannot be written");
         }
         plan = whole;
-        ios = new MemberIoBatch(engine, () -> then.run());
+        ios = new MemberIoBatch(engine::newIo, () -> then.run());
     }
 
     /** Returns the number of rows that there is room to stage. */
@@ -62,7 +68,7 @@ final class ReshapeWindow {
     /** Returns the read that fills the window; the part that it does not fill is zero. */
     BlockRequest begin(Window next) {
         window = next;
-        Relayout map = migration.map;
+        ReshapeMap map = migration.map;
         long from = map.blocks(next.from());
         long blocks = map.blocks(next.end()) - from;
         MemorySegment filled = data.asSlice(0, blocks * engine.blockSize());
@@ -87,11 +93,11 @@ final class ReshapeWindow {
     /**
      * Writes all units, and flushes.
      *
-     * @param isStaging whether to write to the staging places of the members, else in place
+     * @param isStaging whether to write to the staging areas of the members, else in place
      * @param step called when the units are stable on all members that have not failed, and failures of members are
      *        stable, too; or with why the volume has failed
      */
-    void write(boolean isStaging, Reshaping.Step step) {
+    void write(boolean isStaging, Completion step) {
         this.step = step;
         then = this::written;
         Slots slots = engine.slots();
@@ -105,7 +111,7 @@ final class ReshapeWindow {
                     long block = layout.memberBlock(stripe, write.unit()) + write.from();
                     ios.start(slot, member, Operation.WRITE,
                             isStaging ? staging(member, block) : block, write.blocks(),
-                            buffers.get(i).place(write), false);
+                            buffers.get(i).segment(write), false);
                 }
             }
         }
@@ -138,7 +144,7 @@ final class ReshapeWindow {
         if (survives()) {
             engine.membership.whenStable(() -> {
                 StorageException end = engine.membership.end();
-                step.next(end == null
+                step.completed(end == null
                         ? null
                         : new DeviceGoneException("reshape: " + end.getMessage(), end));
             });
@@ -155,7 +161,7 @@ final class ReshapeWindow {
             }
         }
         if (end != null) {
-            step.next(end);
+            step.completed(end);
         }
         return end == null;
     }

@@ -1,7 +1,5 @@
 package lunar.raid.engine;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -23,12 +21,23 @@ import lunar.raid.RaidMember;
 import lunar.raid.RaidOptions;
 import lunar.raid.RaidVolume;
 import lunar.raid.Rebuild;
-import lunar.raid.Reshaping;
+import lunar.raid.ReshapeState;
 import lunar.raid.ScanOptions;
 import lunar.raid.Scrub;
 import lunar.raid.SlotState;
 import lunar.raid.StripeSet;
 import lunar.raid.VolumeState;
+import lunar.raid.engine.member.Member;
+import lunar.raid.engine.member.Progress;
+import lunar.raid.engine.member.Slots;
+import lunar.raid.engine.member.Trampoline;
+import lunar.raid.engine.scan.DeferredStripeSet;
+import lunar.raid.engine.scan.RebuildScan;
+import lunar.raid.engine.scan.ResyncScan;
+import lunar.raid.engine.scan.ScrubScan;
+import lunar.raid.engine.stripe.Quiesce;
+import lunar.raid.engine.stripe.StripeEngine;
+import lunar.raid.engine.stripe.VolumeRequest;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Planner;
 import lunar.raid.layout.Shape;
@@ -39,23 +48,13 @@ import org.jspecify.annotations.Nullable;
  * while the volume grows, draining before it is stopped.
  */
 public final class VolumeEngine implements RaidVolume {
-    /** Maximum number of requests in progress; more wait. */
-    private static final int MAX_REQUESTS = 1024;
-
-    private volatile VolumeBody body;
-    /** Guarded by this, as are all fields below. */
-    private final ArrayDeque<VolumeRequest> free = new ArrayDeque<>();
-    private final ArrayDeque<BlockRequest> waiting = new ArrayDeque<>();
-    private int inFlight;
-    private boolean drained;
-    private boolean closed;
-    /** Called when nothing is in flight any more; null unless the volume is paused. */
-    private @Nullable Runnable idle;
+    private volatile VolumeParts parts;
+    private final RequestAdmission admission = new RequestAdmission(new Starter());
 
     private VolumeEngine(Layout layout, Planner planner, List<RaidMember> members,
-            RaidOptions options, @Nullable Reshaping reshaping) {
-        VolumeBody.requireMembers(layout.shape(), members);
-        body = VolumeBody.of(layout, planner, members, options, reshaping, null);
+            RaidOptions options, @Nullable ReshapeState reshaping) {
+        VolumeParts.requireMembers(layout.shape(), members);
+        parts = VolumeParts.of(layout, planner, members, options, reshaping, null);
     }
 
     /**
@@ -65,7 +64,7 @@ public final class VolumeEngine implements RaidVolume {
      * @throws IllegalArgumentException when a member does not fit the shape
      */
     public static VolumeEngine of(Shape shape, List<RaidMember> members, RaidOptions options,
-            @Nullable Reshaping reshaping) {
+            @Nullable ReshapeState reshaping) {
         Layout layout = Layout.of(shape);
         return of(layout, Planner.of(layout), members, options, reshaping);
     }
@@ -75,21 +74,21 @@ public final class VolumeEngine implements RaidVolume {
         return of(shape, members, options, null);
     }
 
-    /** Like {@link #of(Shape, List, RaidOptions, Reshaping)}, but with a given planner. */
+    /** Like {@link #of(Shape, List, RaidOptions, ReshapeState)}, but with a given planner. */
     public static VolumeEngine of(Layout layout, Planner planner, List<RaidMember> members,
-            RaidOptions options, @Nullable Reshaping reshaping) {
+            RaidOptions options, @Nullable ReshapeState reshaping) {
         return new VolumeEngine(layout, planner, members, options, reshaping);
     }
 
-    public Engine engine() { return body.engine(); }
+    public StripeEngine engine() { return parts.engine(); }
 
     // --- what it is ---
 
     @Override
-    public Shape shape() { return body.layout().shape(); }
+    public Shape shape() { return parts.layout().shape(); }
 
     @Override
-    public Layout layout() { return body.layout(); }
+    public Layout layout() { return parts.layout(); }
 
     @Override
     public VolumeState state() { return engine().slots().view(); }
@@ -110,19 +109,19 @@ public final class VolumeEngine implements RaidVolume {
     }
 
     @Override
-    public Geometry geometry() { return body.geometry(); }
+    public Geometry geometry() { return parts.geometry(); }
 
     @Override
-    public Limits limits() { return body.limits(); }
+    public Limits limits() { return parts.limits(); }
 
     @Override
-    public Set<Capability> capabilities() { return body.capabilities(); }
+    public Set<Capability> capabilities() { return parts.capabilities(); }
 
     @Override
     public Identity identity() { return engine().options.identity(); }
 
     @Override
-    public boolean readOnly() { return body.readOnly(); }
+    public boolean readOnly() { return parts.readOnly(); }
 
     @Override
     public long writeLosses() { return engine().lossCheck().losses(); }
@@ -147,65 +146,34 @@ public final class VolumeEngine implements RaidVolume {
             RequestCompletion.succeed(request);
             return;
         }
-        VolumeRequest volumeRequest = null;
-        boolean begins = false;
-        StorageException refusal = null;
-        synchronized (this) {
-            if (drained) {
-                refusal = engine().gone(request);
-            } else if (inFlight < MAX_REQUESTS && idle == null) {
-                inFlight++;
-                begins = true;
-                volumeRequest = free.poll();
-            } else if (Engine.isTooMany(waiting.size())) {
-                refusal = Engine.busy(request);
-            } else {
-                waiting.add(request);
-            }
-        }
+        StorageException refusal = admission.admit(request);
         if (refusal != null) {
             RequestCompletion.fail(request, refusal);
-        } else if (begins) {
-            begin(volumeRequest, request);
         }
     }
 
-    /** @param free to be used again; null where there is none */
-    private void begin(@Nullable VolumeRequest free, BlockRequest request) {
-        VolumeBody now = body;
-        if (now.migration() != null) {
-            now.migration().start(request, (of, failure) -> ended(null, of, failure));
-        } else if (free != null) {
-            free.start(request);
-        } else {
-            new VolumeRequest(now.engine(), this::ended).start(request);
+    private final class Starter implements RequestAdmission.Starter {
+        @Override
+        public void begin(@Nullable VolumeRequest free, BlockRequest request) {
+            VolumeParts now = parts;
+            if (now.migration() != null) {
+                now.migration().start(request, (of, failure) -> ended(null, of, failure));
+            } else if (free != null) {
+                free.start(request);
+            } else {
+                new VolumeRequest(now.tasks(), VolumeEngine.this::ended).start(request);
+            }
         }
+
+        @Override
+        public StorageException gone(BlockRequest request) { return engine().gone(request); }
     }
 
     private void ended(@Nullable VolumeRequest volumeRequest, BlockRequest request,
             @Nullable StorageException failure) {
         RequestCompletion.completeGuarded(request,
                 failure == null ? null : engine().options.listener().answer(failure));
-        BlockRequest next;
-        Runnable told = null;
-        synchronized (this) {
-            next = idle == null ? waiting.poll() : null;
-            if (next == null) {
-                if (volumeRequest != null) {
-                    free.push(volumeRequest);
-                }
-                inFlight--;
-                if (drained) {
-                    notifyAll();
-                }
-                told = inFlight == 0 ? idle : null;
-            }
-        }
-        if (next != null) {
-            Trampoline.run(() -> begin(volumeRequest, next));
-        } else if (told != null) {
-            told.run();
-        }
+        admission.ended(volumeRequest);
     }
 
     @Override
@@ -235,7 +203,7 @@ public final class VolumeEngine implements RaidVolume {
     public Extent extent(long lba) throws StorageException {
         requireOpen("extent");
         Extent rest = RaidVolume.super.extent(lba);
-        VolumeBody now = body;
+        VolumeParts now = parts;
         if (now.migration() != null) { // the block may be moved soon
             return new Extent(lba, rest.blockCount(), true);
         }
@@ -271,22 +239,14 @@ public final class VolumeEngine implements RaidVolume {
      * @throws IllegalStateException while a background scan is under way, or the volume is paused already
      */
     public void pause(Runnable whenIdle) {
-        boolean isIdle;
-        synchronized (this) {
-            if (idle != null || engine().hasScans()) {
-                throw new IllegalStateException(
-                        idle != null ? "the volume is paused" : "a background scan is under way");
-            }
-            idle = whenIdle;
-            isIdle = inFlight == 0;
+        if (engine().hasScans()) {
+            throw new IllegalStateException("a background scan is under way");
         }
-        if (isIdle) {
-            whenIdle.run();
-        }
+        admission.pause(whenIdle);
     }
 
     /** Resumes after a pause, with the volume unchanged. */
-    public void resume() { goOn(body); }
+    public void resume() { resume(parts); }
 
     /**
      * Resumes after a pause as a volume that has grown: it keeps all blocks, and all members, which stay as they are.
@@ -304,28 +264,28 @@ public final class VolumeEngine implements RaidVolume {
      * @param reshaping the state of the reshape; null if nothing is to be moved
      */
     public void resume(Shape shape, List<RaidMember> members, RaidOptions options,
-            @Nullable Reshaping reshaping) {
+            @Nullable ReshapeState reshaping) {
         Layout grown = Layout.of(shape);
-        VolumeBody.requireMembers(shape, members);
+        VolumeParts.requireMembers(shape, members);
         if (shape.level() != shape().level() || grown.volumeBlocks() < layout().volumeBlocks()
                 || members.size() < shape().members()) {
             throw new IllegalArgumentException(shape + " is not what " + shape() + " can grow to");
         }
-        goOn(VolumeBody.of(grown, Planner.of(grown), members, options, reshaping, body));
+        resume(VolumeParts.of(grown, Planner.of(grown), members, options, reshaping, parts));
     }
 
     @Override
-    public boolean isReshaping() { return body.migration() != null; }
+    public boolean isReshaping() { return parts.migration() != null; }
 
     @Override
     public boolean reshapesFirst() {
-        Migration migration = body.migration();
+        Migration migration = parts.migration();
         return migration != null && !migration.map.keepsStripes();
     }
 
     @Override
     public BackgroundScan reshape(ScanOptions options) {
-        Migration migration = body.migration();
+        Migration migration = parts.migration();
         boolean isStale = engine().slots().resync() != null;
         if (migration == null || engine().hasScans()
                 || (isStale && migration.map.keepsStripes())) {
@@ -336,7 +296,7 @@ public final class VolumeEngine implements RaidVolume {
         if (isStale || !engine().slots().halfWritten().isEmpty()) { // stripes get other numbers
             engine().membership.change(slots -> slots.stale(StripeSet.ALL), () -> {});
         }
-        var reshape = new ReshapeScan(migration, options, () -> body = body.migrated());
+        var reshape = new ReshapeScan(migration, options, () -> parts = parts.migrated());
         reshape.start();
         return reshape;
     }
@@ -347,19 +307,8 @@ public final class VolumeEngine implements RaidVolume {
         }
     }
 
-    private void goOn(VolumeBody next) {
-        var start = new ArrayList<BlockRequest>();
-        synchronized (this) {
-            if (idle == null || inFlight > 0) {
-                throw new IllegalStateException("the volume is not paused");
-            }
-            idle = null;
-            body = next;
-            free.clear();
-            start.addAll(waiting);
-            waiting.clear();
-        }
-        start.forEach(this::submit);
+    private void resume(VolumeParts next) {
+        admission.resume(() -> parts = next).forEach(this::submit);
     }
 
     // --- members ---
@@ -391,7 +340,7 @@ public final class VolumeEngine implements RaidVolume {
     public Rebuild readmit(int slot, BlockDevice device, long dataOffset,
             Supplier<StripeSet> missed, ScanOptions options) {
         Member member = newMember(slot, device, dataOffset);
-        var late = new LateStripes();
+        var late = new DeferredStripeSet();
         var progress = new Progress(late, 0);
         var rebuild = new RebuildScan(engine(), options, member, progress);
         // Before this moment a write may have been planned without the slot; afterwards none is, outside of the set.
@@ -404,16 +353,12 @@ public final class VolumeEngine implements RaidVolume {
         return rebuild;
     }
 
-    /**
-     * Runs work once all changes of slots so far are stable, on the thread that makes them so or on the caller's; at
-     * once if the volume takes no writes any more. A listener that is told of a failed slot ({@link
-     * lunar.raid.RaidListener#slotFailed}) and is to put another member in it waits for that first.
-     */
+    @Override
     public void whenStable(Runnable work) { engine().membership.whenStable(work); }
 
     private Member newMember(int slot, BlockDevice device, long dataOffset) {
         requireOneLayout();
-        VolumeBody.requireFit(layout().shape(), slot, device, dataOffset);
+        VolumeParts.requireFit(layout().shape(), slot, device, dataOffset);
         if (engine().slots().state(slot) != SlotState.FAILED) {
             throw new IllegalArgumentException(
                     "slot " + slot + " is " + engine().slots().state(slot) + ": fail it first");
@@ -424,7 +369,7 @@ public final class VolumeEngine implements RaidVolume {
     private void install(Member member, Progress progress, RebuildScan rebuild) {
         Member before = engine().slots().member(member.slot);
         if (before != null && !before.device.equals(member.device)) {
-            engine().options.closer().execute(() -> Engine.closeQuietly(before));
+            engine().options.closer().execute(() -> StripeEngine.closeQuietly(before));
         }
         engine().membership.change(slots -> slots.with(member.slot, member, SlotState.REBUILDING,
                 progress), () -> startSettled(rebuild));
@@ -452,13 +397,14 @@ public final class VolumeEngine implements RaidVolume {
 
     @Override
     public BackgroundScan resync(ScanOptions options) {
-        VolumeBody now = body;
+        VolumeParts now = parts;
         Progress progress = now.engine().dueResync();
         Migration migration = progress == null ? null : now.migration();
         if (migration != null && (!migration.map.keepsStripes() || now.engine().hasScans())) {
             throw new IllegalStateException("the volume is being reshaped: wait for the end");
         }
-        var resync = new ResyncScan(now.engine(), migration, options,
+        var resync = new ResyncScan(now.engine(),
+                migration == null ? ResyncScan.Engines.of(now.engine()) : migration, options,
                 progress == null ? new Progress(StripeSet.EMPTY, 0) : progress);
         resync.start();
         return resync;
@@ -473,11 +419,12 @@ public final class VolumeEngine implements RaidVolume {
     }
 
     /**
-     * Advances the time, for {@link lunar.raid.FailurePolicy#stallTicks}. The owner of the volume calls this at regular intervals.
+     * Advances the time, for {@link lunar.raid.FailurePolicy#stallTicks}. The owner of the volume calls this at regular
+     * intervals.
      */
     public void tick() {
         engine().tick();
-        Migration migration = body.migration();
+        Migration migration = parts.migration();
         if (migration != null) {
             migration.tick();
         }
@@ -488,11 +435,9 @@ public final class VolumeEngine implements RaidVolume {
      * before a volume is stopped in order.
      */
     public void drain() {
-        synchronized (this) {
-            drained = true;
-        }
+        admission.drain();
         Trampoline.runBeforeWaiting();
-        Uninterrupted.run(this::awaitIdle);
+        Uninterrupted.run(admission::awaitIdle);
     }
 
     /**
@@ -500,18 +445,12 @@ public final class VolumeEngine implements RaidVolume {
      */
     @Override
     public void close() throws StorageException {
-        var refused = new ArrayList<BlockRequest>();
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            drained = true;
-            closed = true;
-            refused.addAll(waiting);
-            waiting.clear();
+        List<BlockRequest> refused = admission.close();
+        if (refused == null) {
+            return;
         }
         engine().close();
-        Migration migration = body.migration();
+        Migration migration = parts.migration();
         if (migration != null) {
             migration.close();
         }
@@ -529,15 +468,9 @@ public final class VolumeEngine implements RaidVolume {
             }
         }
         Trampoline.runBeforeWaiting();
-        Uninterrupted.run(this::awaitIdle);
+        Uninterrupted.run(admission::awaitIdle);
         if (failure != null) {
             throw failure;
-        }
-    }
-
-    private synchronized void awaitIdle() throws InterruptedException {
-        while (inFlight > 0) {
-            wait();
         }
     }
 }

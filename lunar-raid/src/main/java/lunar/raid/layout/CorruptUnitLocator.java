@@ -2,6 +2,7 @@ package lunar.raid.layout;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.OptionalInt;
 
 /**
  * Locates the corrupt unit of a stripe from the differences between the redundant units and their expected content.
@@ -13,18 +14,20 @@ public final class CorruptUnitLocator {
     private CorruptUnitLocator() {}
 
     /**
+     * Locates the wrong unit of a stripe.
+     *
      * @param differences of each redundant unit, at least one not all zeroes
-     * @return the unit, or -1 where it cannot be told
+     * @return empty if that cannot be told
      */
-    public static int of(Layout layout, MemorySegment[] differences) {
+    public static OptionalInt of(Layout layout, MemorySegment[] differences) {
         return switch (layout.code()) {
-            case NONE, P -> -1;
+            case NONE, P -> OptionalInt.empty();
             case PQ -> ofParities(layout.dataUnits(), differences[0], differences[1]);
             case COPIES -> ofCopies(differences);
         };
     }
 
-    private static int ofParities(int dataUnits, MemorySegment p, MemorySegment q) {
+    private static OptionalInt ofParities(int dataUnits, MemorySegment p, MemorySegment q) {
         int locator = -1;
         for (long at = 0; at < p.byteSize(); at++) {
             int inP = p.get(ValueLayout.JAVA_BYTE, at) & 0xff;
@@ -36,15 +39,15 @@ public final class CorruptUnitLocator {
                     ? dataUnits
                     : inP == 0 ? dataUnits + 1 : Galois.logarithm(Galois.over(inQ, inP));
             if ((inP != 0 && inQ != 0 && here >= dataUnits) || (locator >= 0 && here != locator)) {
-                return -1;
+                return OptionalInt.empty();
             }
             locator = here;
         }
-        return locator;
+        return locator < 0 ? OptionalInt.empty() : OptionalInt.of(locator);
     }
 
     /** Compares all copies with each other; the differences are from the first copy. */
-    private static int ofCopies(MemorySegment[] differences) {
+    private static OptionalInt ofCopies(MemorySegment[] differences) {
         int copies = differences.length + 1;
         int wrong = -1;
         for (int copy = 0; copy < copies; copy++) {
@@ -54,14 +57,14 @@ public final class CorruptUnitLocator {
             }
             if (same == 1 && copies > 2) {
                 if (wrong >= 0) {
-                    return -1;
+                    return OptionalInt.empty();
                 }
                 wrong = copy;
             } else if (same < copies - 1) {
-                return -1;
+                return OptionalInt.empty();
             }
         }
-        return wrong;
+        return wrong < 0 ? OptionalInt.empty() : OptionalInt.of(wrong);
     }
 
     private static boolean isSame(MemorySegment[] differences, int one, int other) {

@@ -43,7 +43,7 @@ public enum Level {
     /**
      * Parses a level as a person writes it: {@code 5}, {@code raid5}, {@code linear}.
      *
-     * @throws IllegalArgumentException when there is none; the message is one line for a person
+     * @throws IllegalArgumentException when there is none; the message is one line for the operator
      */
     public static Level parse(String text) {
         String name = text.toUpperCase(Locale.ROOT).replace("-", "").replace(" ", "");

@@ -6,15 +6,16 @@ import java.util.List;
  * The steps of a request to one stripe: reads, then computations in this order, then writes. Positions are blocks of a
  * unit.
  *
- * <p>Data are in two places. The <i>buffer</i> is the request's own: the data of a write, or the target of a read. The
- * <i>scratch</i> has room for each unit: for what else is read, and for what is computed.
+ * <p>Data are in two locations. The <i>buffer</i> is the request's own: the data of a write, or the target of a read.
+ * The <i>scratch</i> has room for each unit: for what else is read, and for what is computed.
  *
  * @param method how parity is brought up to date
- * @param reads member reads; no two of one place overlap
- * @param sums computations
+ * @param reads member reads; no two of one location overlap
+ * @param computations computations
  * @param writes member writes; no two of one unit overlap
  */
-public record Plan(Method method, List<Transfer> reads, List<Sum> sums, List<Transfer> writes) {
+public record Plan(Method method, List<Transfer> reads, List<Computation> computations,
+        List<Transfer> writes) {
     /** How a plan deals with redundancy. */
     public enum Method {
         /** Only the requested data are read or written. */
@@ -49,16 +50,16 @@ public record Plan(Method method, List<Transfer> reads, List<Sum> sums, List<Tra
      * @param buffer whether the result goes to the request's buffer
      * @param from first block, of the result and of each term
      * @param blocks how many
-     * @param terms at least one; the place of the result may be among them
+     * @param terms at least one; the location of the result may be among them
      */
-    public record Sum(int unit, boolean buffer, int from, int blocks, List<Term> terms) {}
+    public record Computation(int unit, boolean buffer, int from, int blocks, List<Term> terms) {}
 
     /** A unit's blocks times a factor other than 0. */
     public record Term(int unit, boolean buffer, int factor) {}
 
     public Plan {
         reads = List.copyOf(reads);
-        sums = List.copyOf(sums);
+        computations = List.copyOf(computations);
         writes = List.copyOf(writes);
     }
 }

@@ -2,14 +2,14 @@ package lunar.raid.layout;
 
 import java.util.ArrayList;
 import java.util.List;
-import lunar.raid.layout.Plan.Sum;
+import lunar.raid.layout.Plan.Computation;
 import lunar.raid.layout.Plan.Term;
 import lunar.raid.layout.Plan.Transfer;
 
 /** Builds a plan. Transfers of one unit that touch or overlap become one. */
 final class PlanBuilder {
     private final List<Transfer> reads = new ArrayList<>();
-    private final List<Sum> sums = new ArrayList<>();
+    private final List<Computation> computations = new ArrayList<>();
     private final List<Transfer> writes = new ArrayList<>();
 
     void read(int unit, int from, int end, boolean buffer) { add(reads, unit, from, end, buffer); }
@@ -18,8 +18,8 @@ final class PlanBuilder {
         add(writes, unit, from, end, buffer);
     }
 
-    void sum(int unit, boolean buffer, int from, int end, List<Term> terms) {
-        sums.add(new Sum(unit, buffer, from, end - from, List.copyOf(terms)));
+    void compute(int unit, boolean buffer, int from, int end, List<Term> terms) {
+        computations.add(new Computation(unit, buffer, from, end - from, List.copyOf(terms)));
     }
 
     /** Adds a transfer. Bands come in ascending order, so a transfer that grows does so at its end. */
@@ -38,5 +38,5 @@ final class PlanBuilder {
         transfers.add(new Transfer(unit, from, end - from, buffer));
     }
 
-    Plan build(Plan.Method method) { return new Plan(method, reads, sums, writes); }
+    Plan build(Plan.Method method) { return new Plan(method, reads, computations, writes); }
 }

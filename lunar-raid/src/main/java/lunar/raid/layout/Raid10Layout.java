@@ -15,7 +15,7 @@ record Raid10Layout(Shape shape) implements Layout {
     @Override
     public Code code() { return Code.COPIES; }
 
-    /** With an odd number of members and of rows, one chunk is left over that has no place for its copy. */
+    /** With an odd number of members and of rows, one chunk is left over that has no room for its copy. */
     @Override
     public long stripes() { return shape.chunks(0) * shape.members() / COPIES; }
 

@@ -88,7 +88,7 @@ final class StripePlanner implements Planner {
                         return null;
                     }
                     recovers = true;
-                    plan.sum(unit, true, band.from, band.end, sources(plan, band, terms));
+                    plan.compute(unit, true, band.from, band.end, sources(plan, band, terms));
                 }
             }
         }
@@ -200,7 +200,7 @@ final class StripePlanner implements Planner {
                     terms.add(new Term(data, has(band.touched, data),
                             code.factor(unit - dataUnits, data)));
                 }
-                plan.sum(unit, false, band.from, band.end, terms);
+                plan.compute(unit, false, band.from, band.end, terms);
                 plan.write(unit, band.from, band.end, false);
             }
         }
@@ -219,7 +219,7 @@ final class StripePlanner implements Planner {
                         terms.add(new Term(data, true, factor));
                     }
                 }
-                plan.sum(unit, false, band.from, band.end, terms);
+                plan.compute(unit, false, band.from, band.end, terms);
                 plan.write(unit, band.from, band.end, false);
             }
         }
@@ -236,7 +236,7 @@ final class StripePlanner implements Planner {
                 for (Term term : terms) {
                     plan.read(term.unit(), band.from, band.end, false);
                 }
-                plan.sum(unit, false, band.from, band.end, terms);
+                plan.compute(unit, false, band.from, band.end, terms);
             }
         }
         return true;
@@ -257,7 +257,7 @@ final class StripePlanner implements Planner {
                 }
                 if (!terms.isEmpty()) {
                     plan.read(terms.getFirst().unit(), from, band.end, false);
-                    plan.sum(unit, false, from, band.end, terms);
+                    plan.compute(unit, false, from, band.end, terms);
                 }
             }
         } else {
@@ -297,7 +297,7 @@ final class StripePlanner implements Planner {
                 for (int i = 0; i < dataUnits; i++) {
                     terms.add(new Term(i, false, code.factor(unit - dataUnits, i)));
                 }
-                plan.sum(unit, false, from, band.end, terms);
+                plan.compute(unit, false, from, band.end, terms);
             }
         }
         return plan.build(Method.DIRECT);

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 import lunar.block.Size;
 import lunar.raid.SlotState;
@@ -29,24 +30,24 @@ import lunar.raid.metadata.record.VolumeRecord;
  *
  * <p><b>Missing members.</b> A member does not learn that it was given up. So where members are absent that the newest
  * record calls ACTIVE, these may have been used since without the others, if they suffice for that; and if they do not,
- * the volume starts degraded. Either is for the operator to decide: {@link Consent}. A volume that was degraded already
- * starts by itself with the members that it had then.
+ * the volume starts degraded. Either is for the operator to decide: {@link DegradedStart}. A volume that was degraded
+ * already starts by itself with the members that it had then.
  *
  * <p><b>Members that are up to date.</b> Each change of the record is stable on every member that it calls ACTIVE
- * before the next change is begun ({@link lunar.raid.metadata.superblock.Superblocks} ensures that). So when everything stops in the middle of a
- * change, members that are ACTIVE in the newest record are at most one event behind it; a member further behind has
- * missed something.
+ * before the next change is begun ({@link lunar.raid.metadata.superblock.Superblocks} ensures that). So when everything
+ * stops in the middle of a change, members that are ACTIVE in the newest record are at most one event behind it; a
+ * member further behind has missed something.
  */
 public final class Assembly {
     private final List<Candidate> candidates;
     private final List<LeftOut> leftOut = new ArrayList<>();
     /** Superblocks by index of their candidate. */
     private final Map<Integer, Superblock> found = new LinkedHashMap<>();
-    private final Consent consent;
+    private final DegradedStart degradedStart;
 
-    private Assembly(List<Candidate> candidates, Consent consent) {
+    private Assembly(List<Candidate> candidates, DegradedStart degradedStart) {
         this.candidates = List.copyOf(candidates);
-        this.consent = consent;
+        this.degradedStart = degradedStart;
     }
 
     /** The result of an assembly. */
@@ -69,13 +70,13 @@ public final class Assembly {
 
     /** Decides; no member may be away that had all data. */
     public static Outcome of(List<Candidate> candidates) {
-        return of(candidates, Consent.NONE);
+        return of(candidates, DegradedStart.REFUSED);
     }
 
     /** Decides. */
-    public static Outcome of(List<Candidate> candidates, Consent consent) {
+    public static Outcome of(List<Candidate> candidates, DegradedStart degradedStart) {
         try {
-            return new Outcome.Assembled(new Assembly(candidates, consent).decide());
+            return new Outcome.Assembled(new Assembly(candidates, degradedStart).decide());
         } catch (RefusedException e) {
             return new Outcome.Refused(String.valueOf(e.getMessage()));
         }
@@ -93,14 +94,16 @@ public final class Assembly {
             slots.add(slot(volume, slot));
         }
         var spares = new ArrayList<>(
-                Collections.nCopies(volume.spares().size(), Composition.NONE));
+                Collections.nCopies(volume.spares().size(), OptionalInt.empty()));
         for (int index : found.keySet()) {
-            int line = volume.lineOf(superblock(index).memberUuid());
-            if (line < 0) {
+            OptionalInt entry = volume.indexOf(superblock(index).memberUuid());
+            if (entry.isEmpty()) {
                 leftOut.add(new LeftOut(index, "it was taken out of volume "
                         + volume.description().title()));
-            } else if (line >= volume.description().slots() && fits(index, volume, line)) {
-                spares.set(line - volume.description().slots(), index);
+            } else if (entry.getAsInt() >= volume.description().slots()
+                    && fits(index, volume, entry.getAsInt())) {
+                spares.set(entry.getAsInt() - volume.description().slots(),
+                        OptionalInt.of(index));
             }
         }
         var composition = new Composition(volume, slots, spares, leftOut, resync(volume));
@@ -110,9 +113,9 @@ public final class Assembly {
     }
 
     /** A spare that does not fit any more is no reason to refuse the volume. */
-    private boolean fits(int index, VolumeRecord volume, int line) {
+    private boolean fits(int index, VolumeRecord volume, int entry) {
         try {
-            refuseChangedSize(index, volume, line);
+            refuseChangedSize(index, volume, entry);
             return true;
         } catch (RefusedException e) {
             leftOut.add(new LeftOut(index, String.valueOf(e.getMessage())));
@@ -249,8 +252,8 @@ public final class Assembly {
         Optional<Integer> candidate = found.keySet().stream()
                 .filter(index -> superblock(index).memberUuid().equals(member.uuid())).findFirst();
         if (candidate.isEmpty()) {
-            return new Slot(Use.MISSING, Composition.NONE,
-                    member.uuid().equals(MemberRecord.NOBODY)
+            return new Slot(Use.MISSING, OptionalInt.empty(),
+                    member.uuid().equals(MemberRecord.NIL_UUID)
                             ? "it has no member"
                             : "its member " + member.uuid() + " is missing");
         }
@@ -260,12 +263,13 @@ public final class Assembly {
         boolean current = events >= volume.events() - 1;
         return switch (member.state()) {
             case ACTIVE -> current
-                    ? new Slot(Use.IN_SYNC, index, "")
+                    ? new Slot(Use.IN_SYNC, OptionalInt.of(index), "")
                     : stale(volume, index, "it has missed " + (volume.events() - events)
                             + " changes of the volume");
             case REBUILDING -> current
-                    ? new Slot(Use.REBUILDING, index, "it is being rebuilt")
-                    : new Slot(Use.STALE, index, "it was being rebuilt and has missed changes");
+                    ? new Slot(Use.REBUILDING, OptionalInt.of(index), "it is being rebuilt")
+                    : new Slot(Use.STALE, OptionalInt.of(index),
+                            "it was being rebuilt and has missed changes");
             case FAILED -> stale(volume, index,
                     member.isOut()
                             ? "it was taken out by hand, or for medium errors"
@@ -281,11 +285,12 @@ public final class Assembly {
         boolean covered = volume.description().consistency() != Consistency.NONE
                 && then.state() == SlotState.ACTIVE && known.events() >= volume.coveredSince();
         return covered
-                ? new Slot(Use.STALE_COVERED, index, why + "; the bitmap has what it missed")
-                : new Slot(Use.STALE, index, why);
+                ? new Slot(Use.STALE_COVERED, OptionalInt.of(index),
+                        why + "; the bitmap has what it missed")
+                : new Slot(Use.STALE, OptionalInt.of(index), why);
     }
 
-    private void refuseChangedSize(int index, VolumeRecord volume, int line)
+    private void refuseChangedSize(int index, VolumeRecord volume, int entry)
             throws RefusedException {
         Candidate candidate = candidates.get(index);
         VolumeDescription what = volume.description();
@@ -295,7 +300,7 @@ public final class Assembly {
                     + what.blockSize() + ": open it as it was then");
         }
         long needed = what.layout().dataBytes()
-                + volume.members().get(line).dataBlocks() * what.blockSize();
+                + volume.members().get(entry).dataBlocks() * what.blockSize();
         if (candidate.sizeBytes() < needed) {
             throw new RefusedException(candidate.uri() + " has become smaller: it has "
                     + Size.format(candidate.sizeBytes()) + ", and volume " + what.title()
@@ -333,8 +338,8 @@ public final class Assembly {
                 Slot one = composition.slots().get(slot);
                 if (one.use() != Use.IN_SYNC) {
                     why.append(separator).append("slot ").append(slot);
-                    if (one.candidate() != Composition.NONE) {
-                        why.append(" (").append(uri(one.candidate())).append(')');
+                    if (one.candidate().isPresent()) {
+                        why.append(" (").append(uri(one.candidate().getAsInt())).append(')');
                     }
                     why.append(": ").append(one.why());
                     separator = "; ";
@@ -352,14 +357,14 @@ public final class Assembly {
         }
         long others = Layout.all(volume.description().slots()) & ~away;
         boolean mayBeOld = volume.mayHaveDoneWithout(others);
-        if (consent.includes(mayBeOld ? Consent.FORCED : Consent.DEGRADED)) {
+        if (degradedStart.includes(mayBeOld ? DegradedStart.FORCED : DegradedStart.ALLOWED)) {
             return;
         }
-        var who = new StringBuilder();
+        var missing = new StringBuilder();
         String separator = "";
         for (long left = away; left != 0; left &= left - 1) {
             int slot = Long.numberOfTrailingZeros(left);
-            who.append(separator).append("slot ").append(slot).append(": ")
+            missing.append(separator).append("slot ").append(slot).append(": ")
                     .append(composition.slots().get(slot).why());
             separator = "; ";
         }
@@ -369,7 +374,7 @@ public final class Assembly {
                                 + " be old then: connect the others, or force it if these are lost"
                                 + " for good ("
                         : " would start degraded: connect all members, or let it start without (")
-                + who + ")" + reasons());
+                + missing + ")" + reasons());
     }
 
     private static String needs(VolumeRecord volume) {

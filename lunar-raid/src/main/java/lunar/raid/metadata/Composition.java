@@ -1,6 +1,7 @@
 package lunar.raid.metadata;
 
 import java.util.List;
+import java.util.OptionalInt;
 import lunar.raid.SlotState;
 import lunar.raid.metadata.record.VolumeRecord;
 
@@ -9,15 +10,12 @@ import lunar.raid.metadata.record.VolumeRecord;
  *
  * @param volume its newest record
  * @param slots what is in each slot
- * @param spares of each spare of the record, in its order, the index of the candidate; {@link #NONE} where it is away
+ * @param spares of each spare of the record, in its order, the index of the candidate; empty if it is away
  * @param leftOut candidates that are not used, and why
  * @param resync what is to be compared before the copies and the parity can be relied on
  */
-public record Composition(VolumeRecord volume, List<Slot> slots, List<Integer> spares,
+public record Composition(VolumeRecord volume, List<Slot> slots, List<OptionalInt> spares,
         List<LeftOut> leftOut, Resync resync) {
-    /** No candidate. */
-    public static final int NONE = -1;
-
     public Composition {
         slots = List.copyOf(slots);
         spares = List.copyOf(spares);
@@ -28,7 +26,7 @@ public record Composition(VolumeRecord volume, List<Slot> slots, List<Integer> s
     public enum Use {
         /** Its member has all data. */
         IN_SYNC,
-        /** Its member has all data up to the checkpoint of its line in the table, and goes on being rebuilt. */
+        /** Its member has all data up to the checkpoint of its table entry, and goes on being rebuilt. */
         REBUILDING,
         /**
          * Its member has missed writes, all of which the intent bitmap has: when the dirty regions have been copied to
@@ -45,10 +43,10 @@ public record Composition(VolumeRecord volume, List<Slot> slots, List<Integer> s
      * A slot.
      *
      * @param use how it is used
-     * @param candidate index of the candidate in it, {@link #NONE} where it is MISSING
+     * @param candidate index of the candidate in it; empty if it is MISSING
      * @param why what a person should know of it; empty where it is IN_SYNC
      */
-    public record Slot(Use use, int candidate, String why) {}
+    public record Slot(Use use, OptionalInt candidate, String why) {}
 
     /**
      * A candidate that is not used.

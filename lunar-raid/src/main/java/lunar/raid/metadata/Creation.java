@@ -19,7 +19,7 @@ import lunar.raid.metadata.bitmap.IntentBitmap;
 import lunar.raid.metadata.journal.JournalFormat;
 import lunar.raid.metadata.journal.StripeJournal;
 import lunar.raid.metadata.journal.VolumeJournal;
-import lunar.raid.metadata.page.LongTransfer;
+import lunar.raid.metadata.page.ChunkedTransfer;
 import lunar.raid.metadata.page.Page;
 import lunar.raid.metadata.page.PagePair;
 import lunar.raid.metadata.record.Consistency;
@@ -29,7 +29,7 @@ import lunar.raid.metadata.record.Superblock;
 import lunar.raid.metadata.record.SuperblockReading;
 import lunar.raid.metadata.record.VolumeDescription;
 import lunar.raid.metadata.record.VolumeRecord;
-import lunar.raid.metadata.superblock.KnownMarks;
+import lunar.raid.metadata.superblock.DeviceSignatures;
 import lunar.raid.metadata.superblock.SuperblockStore;
 import org.jspecify.annotations.Nullable;
 
@@ -98,7 +98,7 @@ public final class Creation {
 
     /** Returns what creating a volume would destroy on a device, after "it has"; empty where nothing is known. */
     public static Optional<String> occupant(BlockDevice device) throws StorageException {
-        return KnownMarks.on(device);
+        return DeviceSignatures.on(device);
     }
 
     /**
@@ -136,11 +136,11 @@ public final class Creation {
         for (Member member : all) {
             clear(member.device(), record.description().layout());
         }
-        for (int line = 0; line < members.size(); line++) {
-            writePages(record, line, members.get(line).device());
+        for (int index = 0; index < members.size(); index++) {
+            writePages(record, index, members.get(index).device());
         }
-        for (int line = 0; line < all.size(); line++) {
-            new SuperblockStore(all.get(line).device()).write(new Superblock(1, line, record));
+        for (int index = 0; index < all.size(); index++) {
+            new SuperblockStore(all.get(index).device()).write(new Superblock(1, index, record));
         }
         refuseDoubled(all);
         return record;
@@ -190,7 +190,7 @@ public final class Creation {
                 throw new InvalidRequestException("checksums need redundancy to repair from, and"
                         + " " + wish.level() + " has none: leave them out, or take another level");
             }
-            layout = layout.withSums(smallest, blockSize);
+            layout = layout.withChecksums(smallest, blockSize);
         }
         var room = new ArrayList<Long>();
         for (Member member : members) {
@@ -210,7 +210,7 @@ public final class Creation {
                 wish.level(), blockSize, shape.chunkBlocks(), members.size(),
                 where.volumeBlocks(), wish.consistency(),
                 bitmap ? IntentBitmap.regionStripes(where.stripes()) : 0,
-                journal ? wish.journalKey() : MemberRecord.NOBODY, wish.journalDevice(), layout);
+                journal ? wish.journalKey() : MemberRecord.NIL_UUID, wish.journalDevice(), layout);
         var table = new ArrayList<MemberRecord>();
         for (int slot = 0; slot < members.size(); slot++) {
             table.add(MemberRecord.active(members.get(slot).uuid(),
@@ -239,14 +239,14 @@ public final class Creation {
      * at its end that others would look for. Where the device is thin, superblock, pages and journal get their space.
      */
     public static void clear(BlockDevice device, MetadataLayout layout) throws StorageException {
-        boolean marked = KnownMarks.atEnd(device).isPresent();
+        boolean marked = DeviceSignatures.atEnd(device).isPresent();
         fill(device, 0, Math.min(MetadataLayout.ALIGNMENT_BYTES, layout.dataBytes()));
         for (int i = 0; layout.journalBytes() > 0 && i < layout.journalSections(); i++) {
             fill(device, layout.sectionBytes(i), JournalFormat.RING_AT);
         }
         allocate(device, layout.journalBytes(), layout.journalLengthBytes());
         if (marked) {
-            long from = (device.sizeBytes() - KnownMarks.TAIL_BYTES) / 4096 * 4096;
+            long from = (device.sizeBytes() - DeviceSignatures.TAIL_BYTES) / 4096 * 4096;
             fill(device, Math.max(from, layout.dataBytes()),
                     device.sizeBytes() - Math.max(from, layout.dataBytes()));
         }
@@ -271,13 +271,13 @@ public final class Creation {
             throws StorageException {
         MemorySegment zeroes = Arena.ofAuto().allocate(CLEARING_BYTES, 4096);
         for (long at = 0; at < bytes; at += CLEARING_BYTES) {
-            LongTransfer.write(device, fromBytes + at,
+            ChunkedTransfer.write(device, fromBytes + at,
                     zeroes.asSlice(0, Math.min(CLEARING_BYTES, bytes - at)));
         }
     }
 
     /** All pages but the superblock, of a device that is clear. */
-    static void writePages(VolumeRecord record, int line, BlockDevice device)
+    static void writePages(VolumeRecord record, int index, BlockDevice device)
             throws StorageException {
         VolumeDescription what = record.description();
         var page = new Page();
@@ -288,21 +288,21 @@ public final class Creation {
         BadBlocks.fillBlank(record, 1, page);
         new PagePair(device, what.layout().badBlocksBytes()).write(page);
         if (what.layout().journalBytes() > 0) {
-            VolumeJournal.createCopies(record, line, device);
+            VolumeJournal.createCopies(record, index, device);
         }
     }
 
     /** Erases the superblocks and refuses a device that is named twice: it has the one that was written last. */
     private static void refuseDoubled(List<Member> members) throws StorageException {
-        for (int line = 0; line < members.size(); line++) {
-            if (new SuperblockStore(members.get(line).device())
+        for (int index = 0; index < members.size(); index++) {
+            if (new SuperblockStore(members.get(index).device())
                     .read() instanceof SuperblockReading.Found(Superblock found)
-                    && found.line() != line) {
+                    && found.index() != index) {
                 for (Member member : members) {
                     new SuperblockStore(member.device()).erase();
                 }
-                throw new InvalidRequestException(members.get(line).uri() + " and "
-                        + members.get(found.line()).uri()
+                throw new InvalidRequestException(members.get(index).uri() + " and "
+                        + members.get(found.index()).uri()
                         + " are the same device: name each once");
             }
         }
@@ -326,7 +326,7 @@ public final class Creation {
         if (!force) {
             refuseOccupied(uri, device);
         }
-        fill(device, 0, Math.min(KnownMarks.HEAD_BYTES, device.sizeBytes()));
+        fill(device, 0, Math.min(DeviceSignatures.HEAD_BYTES, device.sizeBytes()));
         allocate(device, 0, what.layout().journalLengthBytes());
         VolumeJournal.createCopies(record, 0, device);
     }
@@ -340,7 +340,7 @@ public final class Creation {
     public static void assumeClean(BlockDevice device) throws StorageException {
         var store = new SuperblockStore(device);
         if (store.read() instanceof SuperblockReading.Found(Superblock found)) {
-            store.write(new Superblock(found.generation() + 1, found.line(),
+            store.write(new Superblock(found.generation() + 1, found.index(),
                     found.volume().withResyncNext(VolumeRecord.IN_SYNC)));
         }
     }

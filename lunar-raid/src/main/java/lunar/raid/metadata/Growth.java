@@ -2,6 +2,7 @@ package lunar.raid.metadata;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.InvalidRequestException;
@@ -10,7 +11,7 @@ import lunar.block.StorageException;
 import lunar.raid.SlotState;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Level;
-import lunar.raid.layout.Relayout;
+import lunar.raid.layout.ReshapeMap;
 import lunar.raid.layout.Shape;
 import lunar.raid.metadata.Composition.Resync;
 import lunar.raid.metadata.Composition.Slot;
@@ -64,24 +65,24 @@ public final class Growth {
     public static VolumeMetadata grow(VolumeMetadata volume, String uri, BlockDevice device,
             UUID uuid, FaultListener faults) throws StorageException {
         VolumeRecord grown = plan(volume, uri, device, uuid);
-        int line = grown.description().slots() - 1;
+        int index = grown.description().slots() - 1;
         Creation.clear(device, grown.description().layout());
-        Creation.writePages(grown, line, device);
-        new SuperblockStore(device).write(new Superblock(1, line, grown));
+        Creation.writePages(grown, index, device);
+        new SuperblockStore(device).write(new Superblock(1, index, grown));
         var slots = new ArrayList<Slot>();
         var devices = new ArrayList<@Nullable BlockDevice>();
-        for (int slot = 0; slot < line; slot++) {
-            slots.add(new Slot(Use.IN_SYNC, Composition.NONE, ""));
+        for (int slot = 0; slot < index; slot++) {
+            slots.add(new Slot(Use.IN_SYNC, OptionalInt.empty(), ""));
             devices.add(volume.raidMembers().get(slot).device());
         }
         boolean isMirror = grown.description().level() == Level.RAID1;
-        slots.add(new Slot(isMirror ? Use.REBUILDING : Use.IN_SYNC, Composition.NONE, ""));
+        slots.add(new Slot(isMirror ? Use.REBUILDING : Use.IN_SYNC, OptionalInt.empty(), ""));
         devices.add(device);
         var spares = new ArrayList<@Nullable BlockDevice>();
-        var away = new ArrayList<Integer>();
+        var away = new ArrayList<OptionalInt>();
         for (MemberRecord spare : grown.spares()) {
             spares.add(volume.spareDevice(spare.uuid()));
-            away.add(Composition.NONE);
+            away.add(OptionalInt.empty());
         }
         var composition = new Composition(grown, slots, away, List.of(), Resync.NONE);
         VolumeJournal journal = volume.journal();
@@ -100,7 +101,7 @@ public final class Growth {
         if (turns) {
             requireReshape(volume, what);
         }
-        if (!volume.isWhole() || volume.resyncedStripes() >= 0) {
+        if (!volume.isWhole() || volume.resyncedStripes().isPresent()) {
             throw new InvalidRequestException("volume " + what.title()
                     + " is degraded, or being compared: wait until it is whole");
         }
@@ -140,14 +141,14 @@ public final class Growth {
     private static void requireReshape(VolumeMetadata volume, VolumeDescription what)
             throws InvalidRequestException {
         String why = null;
-        int step = Relayout.step(what.level(), what.slots() + 1);
+        int step = ReshapeMap.step(what.level(), what.slots() + 1);
         long chunkBytes = (long) what.chunkBlocks() * what.blockSize();
         long mostBytes = (long) ReshapeRecord.stagingBlocks(what) * what.blockSize() / step;
         if (volume.record().reshape() != null) {
             why = "is being reshaped: wait for the end";
         } else if (!ReshapeRecord.canBe(what)) {
             why = "is " + what.level() + " without a journal: it cannot have one member more";
-        } else if (what.layout().hasSums()) {
+        } else if (what.layout().hasChecksums()) {
             why = "has checksums: it cannot have one member more yet";
         } else if (chunkBytes > mostBytes) {
             why = "has chunks of " + Size.format(chunkBytes) + ": only with chunks of up to "

@@ -24,7 +24,7 @@ final class IncomingMembers {
     private final Superblocks superblocks;
     private final List<PageWriter> writers;
     private final @Nullable IntentBitmap bitmap;
-    private final Joinings joinings;
+    private final MetadataSyncQueue joinings;
     /** Slots with a stable failure, as bits. Guarded by this, as all below. */
     private long noted;
     /** Slots of the members that were taken out, as bits. */
@@ -39,7 +39,7 @@ final class IncomingMembers {
      * @param failed slots with a stable failure, as bits
      */
     IncomingMembers(MemberSet members, Superblocks superblocks, List<PageWriter> writers,
-            @Nullable IntentBitmap bitmap, Joinings joinings, long failed) {
+            @Nullable IntentBitmap bitmap, MetadataSyncQueue joinings, long failed) {
         this.members = members;
         this.superblocks = superblocks;
         this.writers = List.copyOf(writers);
@@ -147,7 +147,7 @@ final class IncomingMembers {
 
     /** The failure of a slot is stable: its member gets nothing more, unless another one has come meanwhile. */
     void drop(int slot) {
-        UUID who = superblocks.record().members().get(slot).uuid();
+        UUID uuid = superblocks.record().members().get(slot).uuid();
         IncomingMember member;
         synchronized (this) {
             member = arriving.get(slot);
@@ -158,7 +158,7 @@ final class IncomingMembers {
             joinings.forget(slot);
         }
         if (member == null) {
-            superblocks.drop(who);
+            superblocks.drop(uuid);
             members.drop(slot);
         } else {
             superblocks.drop(member.uuid);

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 public record JournalReset(@Nullable UUID device, UUID key) {
     /** No journal any more. */
     public static JournalReset withoutJournal() {
-        return new JournalReset(null, MemberRecord.NOBODY);
+        return new JournalReset(null, MemberRecord.NIL_UUID);
     }
 
     /** A new journal on a device of its own. */
@@ -30,11 +30,11 @@ public record JournalReset(@Nullable UUID device, UUID key) {
         MetadataLayout old = what.layout();
         var layout = new MetadataLayout(old.bitmapBytes(), old.badBlocksBytes(), 0,
                 device == null ? 0 : old.journalLengthBytes(), device == null ? 0 : 1,
-                old.sumsBytes(),
+                old.checksumsBytes(),
                 old.dataBytes());
         return new VolumeDescription(what.uuid(), what.name(), what.createdMs(), what.level(),
                 what.blockSize(), what.chunkBlocks(), what.slots(), what.volumeBlocks(),
                 device == null ? Consistency.BITMAP : Consistency.JOURNAL, what.regionStripes(),
-                device == null ? MemberRecord.NOBODY : key, device, layout);
+                device == null ? MemberRecord.NIL_UUID : key, device, layout);
     }
 }

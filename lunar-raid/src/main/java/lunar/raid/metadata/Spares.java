@@ -8,6 +8,7 @@ import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
+import lunar.raid.Completion;
 import lunar.raid.SlotState;
 import lunar.raid.metadata.record.MemberRecord;
 import lunar.raid.metadata.record.Superblock;
@@ -25,7 +26,7 @@ final class Spares {
 
     /** Adds a spare: {@link VolumeMetadata#addSpare}. Blocks. */
     void add(Superblocks superblocks, String uri, BlockDevice device, UUID uuid,
-            Superblocks.Kept kept) throws StorageException {
+            Completion completion) throws StorageException {
         VolumeRecord record = superblocks.record();
         VolumeDescription what = record.description();
         long blocks = dataBlocks(what, record.members().subList(0, what.slots()), uri, device);
@@ -36,7 +37,8 @@ final class Spares {
         Creation.clear(device, what.layout());
         superblocks.add(uuid, superblocks.know(device));
         put(uuid, device);
-        superblocks.change(now -> now.lineOf(uuid) < 0 ? now.withSpare(uuid, blocks) : now, kept);
+        superblocks.change(now -> now.indexOf(uuid).isEmpty() ? now.withSpare(uuid, blocks) : now,
+                completion);
     }
 
     /** Takes back a spare that was away: {@link VolumeMetadata#returnSpare}. */
@@ -106,9 +108,9 @@ final class Spares {
     /** The table with a slot's new member, which is a spare no more. */
     static VolumeRecord taken(VolumeRecord record, int slot, MemberRecord member) {
         var table = new ArrayList<MemberRecord>();
-        for (int line = 0; line < record.members().size(); line++) {
-            MemberRecord one = record.members().get(line);
-            if (line == slot) {
+        for (int index = 0; index < record.members().size(); index++) {
+            MemberRecord one = record.members().get(index);
+            if (index == slot) {
                 table.add(member);
             } else if (one.state() != SlotState.SPARE || !one.uuid().equals(member.uuid())) {
                 table.add(one);

@@ -7,7 +7,7 @@ import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import lunar.raid.metadata.bitmap.BadBlocks;
 import lunar.raid.metadata.journal.NoSpaceAtStart;
-import lunar.raid.metadata.page.LongTransfer;
+import lunar.raid.metadata.page.ChunkedTransfer;
 import lunar.raid.metadata.page.MemberSet;
 import lunar.raid.metadata.page.Page;
 import lunar.raid.metadata.record.ReshapeRecord;
@@ -45,8 +45,8 @@ final class StagedRows {
             BlockDevice device = members.device(slot);
             if (device != null) {
                 try {
-                    LongTransfer.read(device, what.layout().stagingBytes(), rows);
-                    LongTransfer.write(device,
+                    ChunkedTransfer.read(device, what.layout().stagingBytes(), rows);
+                    ChunkedTransfer.write(device,
                             what.layout().dataBytes() + reshape.rows() * chunkBytes, rows);
                     device.flush();
                 } catch (NoSpaceException e) {

@@ -13,7 +13,7 @@ import lunar.raid.layout.Layout;
 import lunar.raid.layout.Parity;
 import lunar.raid.metadata.bitmap.BadBlocks.Range;
 import lunar.raid.metadata.journal.NoSpaceAtStart;
-import lunar.raid.metadata.page.LongTransfer;
+import lunar.raid.metadata.page.ChunkedTransfer;
 import lunar.raid.metadata.page.MemberSet;
 import lunar.raid.metadata.page.Page;
 import lunar.raid.metadata.record.ReshapeRecord;
@@ -81,16 +81,16 @@ final class TornStripes {
                 }
                 data.add(content);
             }
-            MemorySegment sum = arena.allocate(chunkBytes, Page.BYTES);
+            MemorySegment computed = arena.allocate(chunkBytes, Page.BYTES);
             for (int unit = layout.dataUnits(); unit < layout.units(); unit++) {
                 int power = unit - layout.dataUnits(); // P has the generator's power 0 of each unit, Q its first
                 parity.clear();
                 for (int i = 0; i < data.size(); i++) {
                     parity.add(data.get(i), Galois.power(i * power));
                 }
-                parity.into(sum);
+                parity.into(computed);
                 try {
-                    write(layout, stripe, unit, sum);
+                    write(layout, stripe, unit, computed);
                 } catch (NoSpaceException e) {
                     if (bad.size() > badBefore) {
                         throw NoSpaceAtStart.of(volume, layout.slot(stripe, unit), "the parity of"
@@ -110,7 +110,7 @@ final class TornStripes {
             return false;
         }
         try {
-            LongTransfer.read(device, atBytes(layout, stripe, unit), content);
+            ChunkedTransfer.read(device, atBytes(layout, stripe, unit), content);
             return true;
         } catch (MediumException _) {
             return false;
@@ -122,7 +122,7 @@ final class TornStripes {
         int slot = layout.slot(stripe, unit);
         BlockDevice device = members.device(slot);
         if (device != null && (members.active() & 1L << slot) != 0) {
-            LongTransfer.write(device, atBytes(layout, stripe, unit), content);
+            ChunkedTransfer.write(device, atBytes(layout, stripe, unit), content);
         }
     }
 

@@ -3,15 +3,17 @@ package lunar.raid.metadata;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.stream.Stream;
 import lunar.block.BlockDevice;
 import lunar.block.DeviceGoneException;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
-import lunar.raid.LostBlocks;
+import lunar.raid.BadBlockList;
+import lunar.raid.Completion;
 import lunar.raid.RaidMember;
-import lunar.raid.Reshaping;
+import lunar.raid.ReshapeState;
 import lunar.raid.SlotState;
 import lunar.raid.StateKeeper;
 import lunar.raid.StripeChange;
@@ -28,6 +30,7 @@ import lunar.raid.metadata.journal.VolumeJournal;
 import lunar.raid.metadata.page.MemberSet;
 import lunar.raid.metadata.page.PageWriter;
 import lunar.raid.metadata.record.MemberRecord;
+import lunar.raid.metadata.record.Superblock;
 import lunar.raid.metadata.record.VolumeDescription;
 import lunar.raid.metadata.record.VolumeRecord;
 import lunar.raid.metadata.superblock.Superblocks;
@@ -52,7 +55,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     private final Resync resync;
     private final StripeSet stale;
     private final int replayed;
-    private final MemberChecksums sums;
+    private final MemberChecksums checksums;
     private final OpenOptions options;
     private final FaultListener faults;
     private volatile boolean paused;
@@ -61,28 +64,29 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     /** Members have lost writes, and the volume goes on; and it has not said yet that it compares what they have. */
     private volatile boolean isSuspect, isSuspectNews;
     private final Spares spares = new Spares();
-    private final HalfWrites half;
+    private final HalfWrittenFlag half;
     /** Members that get what they need to be ACTIVE. */
-    private final Joinings joinings;
+    private final MetadataSyncQueue joinings;
     private final IncomingMembers incoming;
     /** Guarded by this. */
     private @Nullable VolumeState wanted;
 
-    private VolumeMetadata(VolumeOpening opening, OpenOptions options, FaultListener faults) {
+    private VolumeMetadata(MetadataOpening opening, OpenOptions options, FaultListener faults) {
         this.faults = faults;
         this.options = options.withoutJournalReset();
-        sums = opening.sums;
+        checksums = opening.checksums;
         superblocks = opening.superblocks;
         members = opening.members;
         sets = Stream.of(members, opening.superblockMembers, opening.holders).distinct().toList();
         badBlocks = opening.badBlocks;
-        half = new HalfWrites(superblocks, this::resyncedStripes);
+        half = new HalfWrittenFlag(superblocks,
+                () -> resyncedStripes().orElse(VolumeRecord.IN_SYNC));
         bitmap = opening.bitmap;
         journal = opening.journal;
         resync = opening.resync;
         stale = opening.stale;
         replayed = opening.replayed();
-        joinings = new Joinings(members, badBlocks, bitmap, journal);
+        joinings = new MetadataSyncQueue(members, badBlocks, bitmap, journal);
         incoming = new IncomingMembers(members, superblocks, writers(), bitmap, joinings,
                 opening.failed());
     }
@@ -107,9 +111,9 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
      */
     public static VolumeMetadata open(Composition composition, VolumeDevices devices,
             OpenOptions options, FaultListener faults) throws StorageException {
-        var told = new ArrivalFaults(faults);
+        var told = new FaultDispatcher(faults);
         var metadata = new VolumeMetadata(
-                VolumeOpening.of(composition, devices, options, told), options, faults);
+                MetadataOpening.of(composition, devices, options, told), options, faults);
         told.metadata = metadata;
         List<MemberRecord> table = composition.volume().spares();
         for (int i = 0; i < table.size(); i++) {
@@ -141,9 +145,9 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         return superblocks.record().raidMembers(members::given, dataOffset());
     }
 
-    /** How far it is being reshaped; null where it is not. */
-    public @Nullable Reshaping reshaping() {
-        return ReshapeKeeping.of(superblocks, badBlocks, bitmap);
+    /** Returns the state of a reshape; null if none is under way. */
+    public @Nullable ReshapeState reshaping() {
+        return ReshapeStateStore.of(superblocks, badBlocks, bitmap);
     }
 
     /** Returns the stripes for the engine to compare: their redundancy may not be true. */
@@ -151,23 +155,29 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         return stale;
     }
 
-    /** Stripes of which a member that was away, and is covered by the bitmap, may have missed something. */
+    /** Returns the stripes that a member may have missed which was away, and is covered by the bitmap. */
     public StripeSet missed() {
         return bitmap == null ? StripeSet.ALL : bitmap.markedStripes();
     }
 
-    /** Entries of the journal that were written in place when the volume was opened. */
+    /** Whether the intent bitmap has all writes that a member with this superblock has missed. */
+    public boolean covers(Superblock found) {
+        return bitmap != null && found.member().state() == SlotState.ACTIVE
+                && found.volume().events() >= record().coveredSince();
+    }
+
+    /** Returns the number of journal entries that were written in place when the volume was opened. */
     public int replayed() {
         return replayed;
     }
 
-    /** The volume as its superblocks tell it, the latest change included. */
+    /** Returns the volume's record in the superblocks, the latest change included. */
     public VolumeRecord record() {
         return superblocks.record();
     }
 
-    /** Blocks that have lost their content. */
-    public LostBlocks lostBlocks() { return badBlocks; }
+    /** Returns the bad-block list. */
+    public BadBlockList badBlockList() { return badBlocks; }
 
     /** Returns the number of blocks that have lost their content. */
     public long lostBlockCount() {
@@ -182,9 +192,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     }
 
     /** The journal; null where there is none. */
-    public @Nullable VolumeJournal journal() {
-        return journal;
-    }
+    @Nullable
+    VolumeJournal journal() { return journal; }
 
     @Override
     public int maxBytes() {
@@ -250,8 +259,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
 
     /**
      * Admits a device to a slot that has failed: it gets the metadata at once, or as soon as the failure is stable, and
-     * its line in the table with the next state that says REBUILDING. What a new member had before in its metadata area
-     * is erased. Blocks.
+     * its entry in the table with the next state that says REBUILDING. What a new member had before in its metadata
+     * area is erased. Blocks.
      *
      * @param uuid a random UUID for a new member, its own for one that comes back
      * @param isNew whether it has not been in this slot before
@@ -268,30 +277,30 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     }
 
     /**
-     * Keeps the member of a slot out until an operator wants it back: its line says so with the next state that calls
+     * Keeps the member of a slot out until an operator wants it back: its entry says so with the next state that calls
      * it FAILED, or now where that is what it is. It is so until a device comes into the slot.
-     * @param kept told when that is stable; at once where it is to be said with the next state
+     * @param completion told when that is stable; at once where it is to be said with the next state
      */
-    public void takeOut(int slot, Superblocks.Kept kept) {
+    public void takeOut(int slot, Completion completion) {
         incoming.takeOut(slot);
         if (superblocks.record().members().get(slot).state() == SlotState.FAILED) {
             superblocks.change(record -> incoming.isOut(slot) ? record.withOut(slot) : record,
-                    kept);
+                    completion);
         } else {
-            kept.kept(null);
+            completion.completed(null);
         }
     }
 
     @Override
-    public BlockDevice member(BlockDevice device) { return sums.over(device); }
+    public BlockDevice member(BlockDevice device) { return checksums.over(device); }
 
     /** The spares that the table has, those that are being taken left out. */
     public List<Spare> spares() {
         List<UUID> taken = incoming.uuids();
         return superblocks.record().spares().stream()
-                .filter(line -> !taken.contains(line.uuid()))
-                .map(line -> new Spare(line.uuid(), line.dataBlocks(),
-                        spares.device(line.uuid()) == null || !superblocks.has(line.uuid())))
+                .filter(entry -> !taken.contains(entry.uuid()))
+                .map(entry -> new Spare(entry.uuid(), entry.dataBlocks(),
+                        spares.device(entry.uuid()) == null || !superblocks.has(entry.uuid())))
                 .toList();
     }
 
@@ -299,12 +308,12 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
      * Adds a spare; what it had before in its metadata area is erased. It stays the caller's until it is taken. Blocks.
      *
      * @param uuid a random UUID
-     * @param kept told when the table that names it is stable
+     * @param completion told when the table that names it is stable
      * @throws InvalidRequestException where the device does not fit, or the table is full; one line
      */
-    public void addSpare(String uri, BlockDevice device, UUID uuid, Superblocks.Kept kept)
+    public void addSpare(String uri, BlockDevice device, UUID uuid, Completion completion)
             throws StorageException {
-        spares.add(superblocks, uri, member(device), uuid, kept);
+        spares.add(superblocks, uri, member(device), uuid, completion);
     }
 
     /** Takes back a spare that was away: it can be taken again. Fails where the table has no such spare. */
@@ -316,14 +325,15 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     /**
      * A spare belongs to the volume no more.
      *
-     * @param kept told when the table without it is stable; then {@link Creation#destroy} takes its superblock away
+     * @param completion told when the table without it is stable; then {@link Creation#destroy} takes its superblock
+     *        away
      * @throws InvalidRequestException where the table has no such spare, or it is being taken
      */
-    public void removeSpare(UUID uuid, Superblocks.Kept kept) throws InvalidRequestException {
+    public void removeSpare(UUID uuid, Completion completion) throws InvalidRequestException {
         requireSpare(uuid);
         BlockDevice _ = spares.remove(uuid);
         superblocks.drop(uuid);
-        superblocks.change(now -> now.withoutSpare(uuid), kept);
+        superblocks.change(now -> now.withoutSpare(uuid), completion);
     }
 
     private void requireSpare(UUID uuid) throws InvalidRequestException {
@@ -362,22 +372,22 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     public void whenJoined(int slot, Runnable joined) { joinings.whenJoined(slot, joined); }
 
     @Override
-    public void keep(VolumeState state, Done done) {
+    public void keep(VolumeState state, Completion done) {
         synchronized (this) {
             wanted = state;
         }
-        isSuspectNews &= state.resyncedStripes() < 0;
+        isSuspectNews &= state.resyncedStripes().isEmpty();
         var fallen = new ArrayList<Integer>();
         superblocks.change(record -> changed(record, state, fallen), failure -> {
             if (failure == null) {
                 kept(state);
             }
-            done.kept(failure);
+            done.completed(failure);
         });
         for (int slot : fallen) {
             incoming.drop(slot);
             faults.failed(slot, new DeviceGoneException(
-                    "who came into slot " + slot + " has not taken its metadata"));
+                    "the device that came into slot " + slot + " has not taken its metadata"));
         }
     }
 
@@ -385,37 +395,38 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     private VolumeRecord changed(VolumeRecord record, VolumeState state, List<Integer> fallen) {
         VolumeRecord changed = record;
         for (int slot = 0; slot < state.slots().size(); slot++) {
-            MemberRecord line = changed.members().get(slot);
+            MemberRecord entry = changed.members().get(slot);
             SlotState is = state.slots().get(slot);
             IncomingMember member = is == SlotState.REBUILDING ? incoming.take(slot) : null;
             if (member != null) {
-                line = new MemberRecord(member.uuid, SlotState.FAILED, line.dataBlocks(), 0);
-                changed = Spares.taken(changed, slot, line);
+                entry = new MemberRecord(member.uuid, SlotState.FAILED, entry.dataBlocks(), 0);
+                changed = Spares.taken(changed, slot, entry);
             }
-            if (is == SlotState.REBUILDING && line.state() == SlotState.FAILED
+            if (is == SlotState.REBUILDING && entry.state() == SlotState.FAILED
                     && member == null) {
                 fallen.add(slot);
                 continue;
             }
             changed = changed.with(slot, switch (is) {
-                case ACTIVE -> line.as(SlotState.ACTIVE);
-                case FAILED, SPARE -> incoming.isOut(slot) ? line.out() : line.as(SlotState.FAILED);
-                case REBUILDING -> line.rebuilt(state.rebuiltStripes().get(slot));
+                case ACTIVE -> entry.as(SlotState.ACTIVE);
+                case FAILED, SPARE ->
+                    incoming.isOut(slot) ? entry.out() : entry.as(SlotState.FAILED);
+                case REBUILDING -> entry.rebuilt(state.rebuiltStripes().get(slot));
             });
         }
         if (half.isThere()) {
             return changed.withResyncNext(0);
         }
-        // What a bitmap names is compared again from the start, where a crash comes between: that is little.
+        // After a crash, regions that the bitmap names are compared again from the start: that is little.
         return resync == Resync.WHOLE || isSuspect
-                ? changed.withResyncNext(state.resyncedStripes())
+                ? changed.withResyncNext(state.resyncedStripes().orElse(VolumeRecord.IN_SYNC))
                 : changed;
     }
 
     private void kept(VolumeState state) {
         List<IncomingMember> next = incoming.stable(state);
         if (bitmap != null) {
-            if (state.resyncedStripes() < 0 && !isSuspectNews) {
+            if (state.resyncedStripes().isEmpty() && !isSuspectNews) {
                 bitmap.allSynced();
             }
             bitmap.hold(!state.slots().stream().allMatch(slot -> slot == SlotState.ACTIVE));
@@ -475,7 +486,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
      *
      * @param idle told when all that was under way is stable
      */
-    public void pause(Superblocks.Kept idle) {
+    public void pause(Completion idle) {
         paused = true;
         if (bitmap == null) {
             superblocks.change(record -> record, idle);
@@ -485,8 +496,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         }
     }
 
-    /** Goes on after a pause of which nothing came. */
-    public void goOn() {
+    /** Resumes after a pause, with the volume unchanged. */
+    public void resume() {
         paused = false;
         if (bitmap != null) {
             bitmap.hold(!superblocks.record().isWhole());
@@ -503,21 +514,23 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         VolumeRecord record = superblocks.record();
         return record.isWhole() && members.isWhole()
                 && record.members().subList(0, members.slots()).stream()
-                        .allMatch(line -> superblocks.has(line.uuid()));
+                        .allMatch(entry -> superblocks.has(entry.uuid()));
     }
 
-    /** Returns the stripe up to which redundancy is true; -1 if no resync is due. */
-    synchronized long resyncedStripes() {
+    /** Returns the stripe up to which redundancy is true; empty if no resync is due. */
+    synchronized OptionalLong resyncedStripes() {
         VolumeState last = wanted;
         boolean isStale = stale.next(0) != StripeSet.NONE;
-        return last != null ? last.resyncedStripes() : isStale ? 0 : -1;
+        return last != null
+                ? last.resyncedStripes()
+                : isStale ? OptionalLong.of(0) : OptionalLong.empty();
     }
 
     /**
      * Nothing is written any more, and all that was is stable. Where a write is in place in part only, the next start
      * is as after a crash.
      */
-    public void stop(Superblocks.Kept kept) {
-        superblocks.change(record -> record.withClean(!isTorn), kept);
+    public void stop(Completion completion) {
+        superblocks.change(record -> record.withClean(!isTorn), completion);
     }
 }

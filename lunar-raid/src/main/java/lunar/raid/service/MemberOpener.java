@@ -9,7 +9,7 @@ public interface MemberOpener {
     /**
      * Opens a device; may block for as long as a login takes.
      *
-     * @throws IllegalArgumentException when the URI is wrong; the message is one line for a person
+     * @throws IllegalArgumentException when the URI is wrong; the message is one line for the operator
      */
     BlockDevice open(String uri) throws StorageException;
 }

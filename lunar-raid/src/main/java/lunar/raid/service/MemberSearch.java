@@ -12,9 +12,10 @@ public final class MemberSearch {
     /** Examines these devices, which are opened concurrently and closed again. Blocks. */
     public static List<Candidate> look(List<String> uris, MemberOpener opener) {
         try (ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<Candidates.Found> found = Candidates.open(uris, opener, RunTiming.DEFAULT,
+            List<CandidateSearch.Found> found = CandidateSearch.open(uris, opener,
+                    RunTiming.DEFAULT,
                     workers);
-            found.forEach(Candidates.Found::close);
+            found.forEach(CandidateSearch.Found::close);
             return found.stream().map(one -> one.candidate).toList();
         }
     }

@@ -1,12 +1,11 @@
 package lunar.raid.service;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -17,9 +16,7 @@ import lunar.block.BlockDevice;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import lunar.block.InvalidRequestException;
-import lunar.block.MediumException;
 import lunar.block.StorageException;
-import lunar.block.WriteProtectedException;
 import lunar.raid.BackgroundScan;
 import lunar.raid.ScanOptions;
 import lunar.raid.SlotState;
@@ -37,14 +34,11 @@ import lunar.raid.metadata.superblock.SuperblockStore;
  * at a time.
  */
 final class RecoveryCoordinator {
-    /** Number of the longest backoff periods without a failure after which earlier failures are forgotten. */
-    private static final int WELL = 10;
-
     private final VolumeEngine volume;
     private volatile VolumeMetadata metadata;
-    private volatile KeptState kept;
+    private volatile StableFailures kept;
     private final SparePool spares;
-    private final BackgroundScans scans;
+    private final ScanScheduler scans;
     private final MemberOpener opener;
     private final RunTiming timing;
     private final Executor workers;
@@ -52,16 +46,14 @@ final class RecoveryCoordinator {
     private final AtomicBoolean isTending = new AtomicBoolean();
     /** Held while a slot gets another member; its holder may block. */
     private final ReentrantLock changing = new ReentrantLock();
-    /** Guarded by this, as are the next two. */
-    private final List<SlotRecovery> slots = new ArrayList<>();
-    private final List<String> others = new ArrayList<>();
-    /** The earliest time at which a resync or reshape is begun again. */
+    private final SlotRegistry slots;
+    /** The earliest time at which a resync or reshape is begun again. Guarded by this. */
     private final Map<ScanKind, Long> nextNs = new EnumMap<>(ScanKind.class);
     private volatile boolean closing;
 
-    RecoveryCoordinator(VolumeEngine volume, VolumeOpening.Opened opened, KeptState kept,
+    RecoveryCoordinator(VolumeEngine volume, VolumeOpening.Opened opened, StableFailures kept,
             SparePool spares,
-            BackgroundScans scans, MemberOpener opener, RunTiming timing, Executor workers,
+            ScanScheduler scans, MemberOpener opener, RunTiming timing, Executor workers,
             Consumer<VolumeEvent> events) {
         this.volume = volume;
         this.metadata = opened.metadata();
@@ -72,43 +64,27 @@ final class RecoveryCoordinator {
         this.timing = timing;
         this.workers = workers;
         this.events = events;
-        long now = System.nanoTime();
-        for (int slot = 0; slot < opened.uris().size(); slot++) {
-            var care = new SlotRecovery(opened.uris().get(slot), now);
-            care.why = opened.composition().slots().get(slot).why();
-            care.isOut = metadata.record().members().get(slot).isOut();
-            slots.add(care);
-        }
-        others.addAll(opened.others());
+        slots = new SlotRegistry(opened, timing);
     }
 
     // --- state ---
 
-    synchronized String uri(int slot) { return slots.get(slot).uri; }
+    String uri(int slot) { return slots.uri(slot); }
 
-    /** Returns the number of slots that have both a state here and a place in the volume. */
-    synchronized int slotCount() {
-        return Math.min(slots.size(), volume.shape().members());
+    String why(int slot) { return slots.why(slot); }
+
+    /** Returns the number of slots that both the volume and the registry have. */
+    int slotCount() {
+        return Math.min(slots.count(), volume.shape().members());
     }
 
-    synchronized String why(int slot) { return slots.get(slot).why; }
-
     /** Notes that a slot's member has failed. */
-    synchronized void failed(int slot, StorageException cause) {
-        SlotRecovery care = slots.get(slot);
-        care.why = String.valueOf(cause.getMessage());
-        care.isOut |= cause instanceof MediumException || cause instanceof WriteProtectedException;
-        care.failedNs = System.nanoTime();
-        boolean wasWell = care.failedNs - care.wholeNs > WELL * timing.lastRetry().toNanos();
-        care.failures = wasWell ? 1 : care.failures + 1;
-        care.nextNs = care.failedNs + timing.retryAfter(care.failures).toNanos();
+    void failed(int slot, StorageException cause) {
+        slots.failed(slot, cause);
     }
 
     /** Notes that a slot has all data again. */
-    synchronized void whole(int slot) {
-        slots.get(slot).why = "";
-        slots.get(slot).wholeNs = System.nanoTime();
-    }
+    void whole(int slot) { slots.whole(slot); }
 
     // --- tending ---
 
@@ -138,16 +114,16 @@ final class RecoveryCoordinator {
             tendReshape();
             return;
         }
-        if (state.resyncedStripes() >= 0 && !scans.has(ScanKind.RESYNC, -1)
+        if (state.resyncedStripes().isPresent() && !scans.has(ScanKind.RESYNC)
                 && isDue(ScanKind.RESYNC)) {
-            boolean _ = scans.begin(ScanKind.RESYNC, -1, volume::resync);
+            boolean _ = scans.begin(ScanKind.RESYNC, volume::resync);
         }
         for (int slot = 0; slot < state.slots().size(); slot++) {
             int one = slot;
             if (state.slots().get(slot) == SlotState.REBUILDING
-                    && !scans.has(ScanKind.REBUILD, slot) && isDue(slot)) {
+                    && !scans.hasRebuild(slot) && slots.isDue(slot)) {
                 try {
-                    boolean _ = scans.begin(ScanKind.REBUILD, slot,
+                    boolean _ = scans.beginRebuild(slot,
                             how -> volume.rebuild(one, how));
                 } catch (IllegalArgumentException _) {
                     // It has failed just now.
@@ -158,15 +134,15 @@ final class RecoveryCoordinator {
 
     /** Begins the reshape, or first the resync that a crash has left due, unless that is to come afterwards. */
     private void tendReshape() {
-        boolean isStale = volume.state().resyncedStripes() >= 0 && !volume.reshapesFirst();
+        boolean isStale = volume.state().resyncedStripes().isPresent() && !volume.reshapesFirst();
         ScanKind kind = isStale ? ScanKind.RESYNC : ScanKind.RESHAPE;
-        if (scans.has(ScanKind.RESYNC, -1) || scans.has(ScanKind.RESHAPE, -1)
+        if (scans.has(ScanKind.RESYNC) || scans.has(ScanKind.RESHAPE)
                 || !isDue(kind)) {
             return;
         }
         boolean begun = false;
         try {
-            begun = scans.begin(kind, -1, isStale ? this::resync : volume::reshape);
+            begun = scans.begin(kind, isStale ? this::resync : volume::reshape);
         } catch (IllegalStateException _) {
             // It is complete, or another scan is just ending.
         }
@@ -210,15 +186,13 @@ final class RecoveryCoordinator {
     }
 
     private void tend(int slot) {
-        if (isDue(slot) && !isOut(slot) && bringBack(slot)) {
+        if (slots.isDue(slot) && !slots.isOut(slot) && bringBack(slot)) {
             return;
         }
-        if (isSpareDue(slot)) {
+        if (!spares.isEmpty() && slots.isSpareDue(slot)) {
             takeSpare(slot);
         }
     }
-
-    private synchronized boolean isDue(int slot) { return slots.get(slot).isDue(timing); }
 
     private synchronized boolean isDue(ScanKind kind) {
         long now = System.nanoTime();
@@ -229,25 +203,13 @@ final class RecoveryCoordinator {
         return true;
     }
 
-    private synchronized boolean isOut(int slot) { return slots.get(slot).isOut; }
-
-    private synchronized boolean isSpareDue(int slot) {
-        return !spares.isEmpty() && System.nanoTime() - slots.get(slot).failedNs >= timing
-                .spareAfter().toNanos();
-    }
-
     // --- members that come back ---
 
     private boolean bringBack(int slot) {
         closeFailed(slot);
-        var tried = new ArrayList<String>();
-        tried.add(uri(slot));
-        synchronized (this) {
-            others.stream().filter(uri -> !tried.contains(uri)).forEach(tried::add);
-        }
         String why = "";
-        for (String uri : tried) {
-            if (uri.isEmpty() || closing || isTaken(slot, uri)) {
+        for (String uri : slots.uris(slot)) {
+            if (uri.isEmpty() || closing || slots.isTakenByOther(slot, uri)) {
                 continue;
             }
             Optional<String> obstacle = bringBack(slot, uri, false);
@@ -256,7 +218,7 @@ final class RecoveryCoordinator {
             }
             why = why.isEmpty() ? obstacle.get() : why;
         }
-        note(slot, why);
+        slots.note(slot, why);
         return false;
     }
 
@@ -264,17 +226,8 @@ final class RecoveryCoordinator {
     private void closeFailed(int slot) {
         BlockDevice before = volume.member(slot);
         if (volume.state().slots().get(slot) == SlotState.FAILED) {
-            Candidates.closeQuietly(before);
+            CandidateSearch.closeQuietly(before);
         }
-    }
-
-    private synchronized boolean isTaken(int slot, String uri) {
-        for (int other = 0; other < slots.size(); other++) {
-            if (other != slot && slots.get(other).uri.equals(uri)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Reopens a slot's member; returns why that failed, or empty if it is back and gets what it missed. */
@@ -288,22 +241,21 @@ final class RecoveryCoordinator {
                     || !found.memberUuid().equals(wanted)
                     || !found.volume().description().uuid()
                             .equals(metadata.record().description().uuid())) {
-                Candidates.closeQuietly(device);
+                CandidateSearch.closeQuietly(device);
                 return Optional.of("there is a device, and it is not the member of this slot: "
                         + "replace it");
             }
             if (found.volume().events() > metadata.record().events()) {
-                Candidates.closeQuietly(device);
+                CandidateSearch.closeQuietly(device);
                 return Optional.of("it was used without the other members: replace it, where what"
                         + " was written to it then is to be lost");
             }
-            boolean covered = metadata.bitmap() != null
-                    && found.member().state() == SlotState.ACTIVE
-                    && found.volume().events() >= metadata.record().coveredSince();
+            boolean covered = metadata.covers(found);
             changing.lock();
             try {
-                if (!isWaiting(slot) || (isOut(slot) && !isWanted) || isTaken(slot, uri)) { // another thread was faster
-                    Candidates.closeQuietly(device);
+                if (!isWaiting(slot) || (slots.isOut(slot) && !isWanted)
+                        || slots.isTakenByOther(slot, uri)) { // another thread was faster
+                    CandidateSearch.closeQuietly(device);
                     return Optional.of("");
                 }
                 put(slot, uri, device, wanted, covered,
@@ -313,7 +265,7 @@ final class RecoveryCoordinator {
             }
             return Optional.empty();
         } catch (StorageException | IllegalArgumentException e) {
-            Candidates.closeQuietly(device);
+            CandidateSearch.closeQuietly(device);
             return Optional.of(String.valueOf(e.getMessage()));
         }
     }
@@ -324,10 +276,10 @@ final class RecoveryCoordinator {
         requireFit(device, uri);
         awaitFree(slot);
         metadata.admit(slot, device, member, !covered);
-        changed(slot, uri);
+        slots.changed(slot, uri);
         events.accept(told);
         long at = dataOffset();
-        boolean _ = scans.begin(ScanKind.REBUILD, slot, how -> covered
+        boolean _ = scans.beginRebuild(slot, how -> covered
                 ? volume.readmit(slot, device, at, metadata::missed, how)
                 : volume.replace(slot, device, at, how));
     }
@@ -337,7 +289,7 @@ final class RecoveryCoordinator {
         awaitNoted(slot);
         boolean isFree;
         try {
-            isFree = scans.awaitEnd(ScanKind.REBUILD, slot, timing.stop());
+            isFree = scans.awaitRebuildEnd(slot, timing.stop());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new DeviceGoneException("interrupted", e);
@@ -359,17 +311,6 @@ final class RecoveryCoordinator {
         }
     }
 
-    /** Notes that a device, another one or the same again, is in a slot. */
-    private synchronized void changed(int slot, String uri) {
-        SlotRecovery care = slots.get(slot);
-        if (!care.uri.equals(uri)) {
-            others.remove(uri);
-            care.uri = uri;
-        }
-        care.why = "";
-        care.isOut = false;
-    }
-
     private long dataOffset() {
         var what = metadata.record().description();
         return what.layout().dataBytes() / what.blockSize();
@@ -388,12 +329,6 @@ final class RecoveryCoordinator {
         }
     }
 
-    private synchronized void note(int slot, String why) {
-        if (!why.isEmpty()) {
-            slots.get(slot).why = why;
-        }
-    }
-
     // --- spares ---
 
     private void takeSpare(int slot) {
@@ -407,7 +342,7 @@ final class RecoveryCoordinator {
                 }
             }
         } catch (StorageException | IllegalArgumentException e) {
-            note(slot, String.valueOf(e.getMessage()));
+            slots.note(slot, String.valueOf(e.getMessage()));
         } finally {
             changing.unlock();
         }
@@ -416,13 +351,13 @@ final class RecoveryCoordinator {
     private void put(int slot, SparePool.Taken spare) {
         boolean begun = false;
         try {
-            changed(slot, spare.uri());
+            slots.changed(slot, spare.uri());
             events.accept(new VolumeEvent.MemberReplaced(slot, spare.uri(), true));
-            begun = scans.begin(ScanKind.REBUILD, slot,
+            begun = scans.beginRebuild(slot,
                     how -> volume.replace(slot, spare.device(), dataOffset(), how));
         } finally {
             if (!begun) { // the volume ends; the device is still a spare
-                Candidates.closeQuietly(spare.device());
+                CandidateSearch.closeQuietly(spare.device());
             }
         }
     }
@@ -443,14 +378,9 @@ final class RecoveryCoordinator {
         }
     }
 
-    /** Returns the slot of a device, named by its URI or the slot's number; -1 if it is in none. */
-    synchronized int slotOf(String name) {
-        for (int slot = 0; slot < slots.size(); slot++) {
-            if (slots.get(slot).uri.equals(name) || Integer.toString(slot).equals(name)) {
-                return slot;
-            }
-        }
-        return -1;
+    /** Returns the slot of a device, named by its URI or the slot's number; empty if it is in none. */
+    OptionalInt slotOf(String name) {
+        return slots.slotOf(name);
     }
 
     /** Takes back a member that was taken out, or is away. Blocks. */
@@ -484,16 +414,12 @@ final class RecoveryCoordinator {
 
     private void failNow(int slot, String why) throws StorageException {
         requireSpareable(slot);
-        synchronized (this) {
-            slots.get(slot).isOut = true;
-        }
+        slots.setOut(slot);
         boolean _ = volume.fail(slot, new DeviceGoneException(why));
-        synchronized (this) {
-            slots.get(slot).isOut = true;
-            slots.get(slot).why = why;
-        }
+        slots.setOut(slot);
+        slots.note(slot, why);
         BlockDevice device = volume.member(slot);
-        workers.execute(() -> Candidates.closeQuietly(device));
+        workers.execute(() -> CandidateSearch.closeQuietly(device));
     }
 
     /**
@@ -512,12 +438,12 @@ final class RecoveryCoordinator {
 
     private void replaceNow(int slot, String uri, boolean force) throws StorageException {
         requireOneLayout();
-        if (isTaken(slot, uri)) {
+        if (slots.isTakenByOther(slot, uri)) {
             throw new InvalidRequestException(uri + " is a member already");
         }
         if (uri.equals(uri(slot))) { // the same URI, with a new device
             failNow(slot, "replaced");
-            Candidates.closeQuietly(volume.member(slot));
+            CandidateSearch.closeQuietly(volume.member(slot));
         }
         Optional<BlockDevice> spare = spares.withdraw(uri);
         BlockDevice device = spare.isPresent() ? spare.get() : opener.open(uri);
@@ -546,10 +472,10 @@ final class RecoveryCoordinator {
     }
 
     /** Adds a member; returns its slot. Blocks. */
-    int grow(Growing growing, String uri, boolean force) throws StorageException {
+    int grow(VolumeGrowth growing, String uri, boolean force) throws StorageException {
         changing.lock();
         try {
-            if (isTaken(-1, uri) || spares.has(uri)) {
+            if (slots.isTaken(uri) || spares.has(uri)) {
                 throw new InvalidRequestException(uri + " is a member or a spare already");
             }
             BlockDevice device = opener.open(uri);
@@ -563,9 +489,7 @@ final class RecoveryCoordinator {
                     device.close();
                 }
             }
-            synchronized (this) {
-                slots.get(slot).uri = uri;
-            }
+            slots.setUri(slot, uri);
             events.accept(new VolumeEvent.MemberAdded(slot, uri));
             tendScans();
             return slot;
@@ -575,10 +499,10 @@ final class RecoveryCoordinator {
     }
 
     /** Called when the volume is to resume with one more slot; its URI is set soon after. */
-    synchronized void grown(VolumeMetadata other, KeptState keptOther) {
+    synchronized void grown(VolumeMetadata other, StableFailures keptOther) {
         metadata = other;
         kept = keptOther;
-        slots.add(new SlotRecovery("", System.nanoTime()));
+        slots.add();
         soon(ScanKind.RESHAPE);
     }
 

@@ -3,14 +3,15 @@ package lunar.raid.service;
 import java.time.Duration;
 import java.util.Optional;
 import lunar.raid.FailurePolicy;
-import lunar.raid.metadata.Consent;
+import lunar.raid.OwnershipOptions;
+import lunar.raid.metadata.DegradedStart;
 
 /**
  * Options of a running volume.
  *
  * @param rebuildBytesPerSecond limit of a rebuild, resync or scrub on each member, or {@link #UNLIMITED}
  * @param stallTimeout how long a member request may take before its member is failed; zero for no limit
- * @param consent whether the volume may start without members that had all data when it was last used
+ * @param degradedStart whether the volume may start without members that had all data when it was last used
  * @param lostJournal whether the volume may start without the content of its journal
  * @param configFile the file that names its members, for a {@link VolumeHost} that keeps it up to date; not used
  *        otherwise
@@ -18,8 +19,9 @@ import lunar.raid.metadata.Consent;
  * @param timing intervals of periodic work
  * @param ownership options that keep other processes from running the volume
  */
-public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Consent consent,
-        LostJournal lostJournal, Optional<String> configFile, boolean verifyReads,
+public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout,
+        DegradedStart degradedStart,
+        LostJournalPolicy lostJournal, Optional<String> configFile, boolean verifyReads,
         RunTiming timing, OwnershipOptions ownership) {
     private static final long MIN_RATE = 4096;
     private static final Duration MAX_STALL = Duration.ofHours(24);
@@ -28,7 +30,8 @@ public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Cons
     public static final long UNLIMITED = 0;
     /** No rate limit; a member that does not answer for a minute is failed. */
     public static final RunOptions DEFAULT = new RunOptions(UNLIMITED, Duration.ofMinutes(1),
-            Consent.NONE, LostJournal.REFUSE, Optional.empty(), false, RunTiming.DEFAULT,
+            DegradedStart.REFUSED, LostJournalPolicy.REFUSE, Optional.empty(), false,
+            RunTiming.DEFAULT,
             OwnershipOptions.DEFAULT);
 
     public RunOptions {
@@ -43,42 +46,43 @@ public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout, Cons
     }
 
     public RunOptions withRebuildRate(long bytesPerSecond) {
-        return new RunOptions(bytesPerSecond, stallTimeout, consent, lostJournal, configFile,
+        return new RunOptions(bytesPerSecond, stallTimeout, degradedStart, lostJournal, configFile,
                 verifyReads, timing, ownership);
     }
 
     public RunOptions withStallTimeout(Duration timeout) {
-        return new RunOptions(rebuildBytesPerSecond, timeout, consent, lostJournal, configFile,
+        return new RunOptions(rebuildBytesPerSecond, timeout, degradedStart, lostJournal,
+                configFile,
                 verifyReads, timing, ownership);
     }
 
     public RunOptions withTiming(RunTiming other) {
-        return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, lostJournal,
+        return new RunOptions(rebuildBytesPerSecond, stallTimeout, degradedStart, lostJournal,
                 configFile, verifyReads, other, ownership);
     }
 
-    public RunOptions withConsent(Consent other) {
+    public RunOptions withDegradedStart(DegradedStart other) {
         return new RunOptions(rebuildBytesPerSecond, stallTimeout, other, lostJournal, configFile,
                 verifyReads, timing, ownership);
     }
 
-    public RunOptions withLostJournal(LostJournal other) {
-        return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, other, configFile,
+    public RunOptions withLostJournal(LostJournalPolicy other) {
+        return new RunOptions(rebuildBytesPerSecond, stallTimeout, degradedStart, other, configFile,
                 verifyReads, timing, ownership);
     }
 
     public RunOptions withConfigFile(String path) {
-        return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, lostJournal,
+        return new RunOptions(rebuildBytesPerSecond, stallTimeout, degradedStart, lostJournal,
                 Optional.of(path), verifyReads, timing, ownership);
     }
 
     public RunOptions withVerifyReads(boolean verifies) {
-        return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, lostJournal,
+        return new RunOptions(rebuildBytesPerSecond, stallTimeout, degradedStart, lostJournal,
                 configFile, verifies, timing, ownership);
     }
 
     public RunOptions withOwnership(OwnershipOptions other) {
-        return new RunOptions(rebuildBytesPerSecond, stallTimeout, consent, lostJournal,
+        return new RunOptions(rebuildBytesPerSecond, stallTimeout, degradedStart, lostJournal,
                 configFile, verifyReads, timing, other);
     }
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -32,6 +33,8 @@ import lunar.raid.VolumeState;
 import lunar.raid.engine.VolumeEngine;
 import lunar.raid.metadata.VolumeMetadata;
 import lunar.raid.metadata.record.VolumeDescription;
+import lunar.raid.service.ownership.Lease;
+import lunar.raid.service.ownership.Ownership;
 
 /**
  * A running volume that maintains itself: it does without members that fail, resynchronizes those that come back,
@@ -47,10 +50,10 @@ public final class RunningVolume extends ForwardingDevice {
     private volatile VolumeMetadata metadata;
     private final VolumeStart parts;
     private final VolumeOpening.Opened opened;
-    private final BackgroundScans scans;
+    private final ScanScheduler scans;
     private final RecoveryCoordinator recovery;
     private final SparePool spares;
-    private final Growing growing;
+    private final VolumeGrowth growing;
     private final Ownership ownership;
     private final Lease lease;
     private final TrafficMeter meter;
@@ -101,7 +104,7 @@ public final class RunningVolume extends ForwardingDevice {
         }
     }
 
-    RunningVolume(VolumeStart start, VolumeEngine volume, KeptState kept) {
+    RunningVolume(VolumeStart start, VolumeEngine volume, StableFailures kept) {
         super(volume);
         this.volume = volume;
         parts = start;
@@ -115,22 +118,22 @@ public final class RunningVolume extends ForwardingDevice {
         ownership = opened.ownership();
         lease = ownership.lease();
         meter = new TrafficMeter(volume.blockSize(), System.nanoTime());
-        scans = new BackgroundScans(volume, spec.options(), timer, repairs, this::tell);
+        scans = new ScanScheduler(volume, spec.options(), timer, repairs, this::tell);
         RunTiming timing = spec.options().timing();
         spares = new SparePool(metadata, opened.spares(), start.opener, timing, this::tell);
         recovery = new RecoveryCoordinator(volume, opened, kept, spares, scans, start.opener,
                 timing,
                 workers, this::tell);
-        growing = new Growing(volume, scans, timer, workers, new GrowingEnd());
+        growing = new VolumeGrowth(volume, scans, timer, workers, new GrowingEnd());
     }
 
-    private final class GrowingEnd implements Growing.Swap {
+    private final class GrowingEnd implements VolumeGrowth.Swap {
         @Override
         public void stopClock() { clockStands = true; }
 
         @Override
         public void grown(VolumeMetadata grown, MemberFaults faults) {
-            var kept = new KeptState(grown, 0);
+            var kept = new StableFailures(grown, 0);
             metadata = grown;
             spares.grown(grown);
             recovery.grown(grown, kept);
@@ -250,7 +253,7 @@ public final class RunningVolume extends ForwardingDevice {
         long bad = metadata.lostBlockCount();
         return new VolumeStatus(spec.title(), what.uuid(), what.level(), volume.sizeBytes(),
                 volume.blockSize(), volume.shape().chunkBytes(), what.consistency(),
-                what.layout().hasSums(),
+                what.layout().hasChecksums(),
                 lease.lost() == null ? VolumeHealth.of(volume) : VolumeHealth.FAILED, slots,
                 scans.status(),
                 scans.lastScrub(), spares.status(),
@@ -261,13 +264,9 @@ public final class RunningVolume extends ForwardingDevice {
     /** The slot with a device, named by its number or its URI. */
     public int slot(String text) throws InvalidRequestException {
         int count = volume.shape().members();
-        int slot = recovery.slotOf(text);
-        if (slot >= 0) {
-            return slot;
-        }
-        throw new InvalidRequestException(spec.title() + " has no slot "
-                + DeviceUri.withoutSecret(text) + ": there are 0 to " + (count - 1)
-                + ", and their URIs");
+        return recovery.slotOf(text).orElseThrow(() -> new InvalidRequestException(spec.title()
+                + " has no slot " + DeviceUri.withoutSecret(text) + ": there are 0 to "
+                + (count - 1) + ", and their URIs"));
     }
 
     // --- operator requests ---
@@ -295,14 +294,14 @@ public final class RunningVolume extends ForwardingDevice {
      *
      * @param name URI, or the number of a slot
      * @param force whether what is on a new spare may be destroyed
-     * @return the slot; -1 for a spare
+     * @return the slot; empty for a spare
      */
-    public int add(String name, boolean force) throws StorageException {
-        int slot = recovery.slotOf(name);
-        if (slot < 0) {
+    public OptionalInt add(String name, boolean force) throws StorageException {
+        OptionalInt slot = recovery.slotOf(name);
+        if (slot.isEmpty()) {
             spares.add(name, force);
         } else {
-            recovery.takeBack(slot);
+            recovery.takeBack(slot.getAsInt());
         }
         return slot;
     }
@@ -313,10 +312,10 @@ public final class RunningVolume extends ForwardingDevice {
      * @param name its URI, or its UUID
      */
     public void remove(String name) throws StorageException {
-        int slot = recovery.slotOf(name);
-        if (slot >= 0) {
+        OptionalInt slot = recovery.slotOf(name);
+        if (slot.isPresent()) {
             throw new InvalidRequestException(DeviceUri.withoutSecret(name)
-                    + " is the member of slot " + slot
+                    + " is the member of slot " + slot.getAsInt()
                     + ", not a spare: put another in its place with 'replace'");
         }
         spares.remove(name);
@@ -428,7 +427,7 @@ public final class RunningVolume extends ForwardingDevice {
         }
         VolumeState state = volume.state();
         // After a stop in order, an incomplete resync would not be noticed at the next start.
-        if (!state.serving() || state.resyncedStripes() >= 0 || !flush(state)) {
+        if (!state.serving() || state.resyncedStripes().isPresent() || !flush(state)) {
             return false;
         }
         var noted = new CountDownLatch(1);
@@ -499,7 +498,7 @@ public final class RunningVolume extends ForwardingDevice {
             Thread.currentThread().interrupt();
         } finally {
             spares.close();
-            Candidates.closeQuietly(opened.journal());
+            CandidateSearch.closeQuietly(opened.journal());
             workers.shutdown();
             opened.claims().forEach(VolumeHost.Claim::close);
             ended.countDown();

@@ -1,5 +1,7 @@
 package lunar.raid.service;
 
+import java.util.OptionalInt;
+
 /** The kinds of {@link lunar.raid.BackgroundScan}. */
 public enum ScanKind {
     /** Gives a member what belongs in its slot. */
@@ -17,4 +19,9 @@ public enum ScanKind {
 
     @Override
     public String toString() { return title; }
+
+    /** Returns the name of a scan for the operator, with the slot if it has one. */
+    static String title(ScanKind kind, OptionalInt slot) {
+        return slot.isEmpty() ? kind.toString() : kind + " of slot " + slot.getAsInt();
+    }
 }

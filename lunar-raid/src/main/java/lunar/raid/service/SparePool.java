@@ -27,7 +27,7 @@ final class SparePool {
      * A spare at the start.
      *
      * @param uri empty if it is not known where the spare is
-     * @param member its line in the table; empty if it has none yet, as far as known
+     * @param member its entry in the table; empty if it has none yet, as far as known
      * @param device null if it is not open
      */
     public record Known(String uri, Optional<UUID> member, @Nullable BlockDevice device,
@@ -168,7 +168,7 @@ final class SparePool {
             one.failures = 1;
             one.nextNs = System.nanoTime() + timing.retryAfter(1).toNanos();
         }
-        Candidates.closeQuietly(device);
+        CandidateSearch.closeQuietly(device);
     }
 
     private synchronized boolean isDue(Spare one) {
@@ -230,7 +230,7 @@ final class SparePool {
         return true;
     }
 
-    /** Returns the line of the table that a device has; empty if it has none. */
+    /** Returns the table entry of a device; empty if it has none. */
     private Optional<UUID> line(BlockDevice device) {
         if (new SuperblockStore(device).read() instanceof SuperblockReading.Found(Superblock found)
                 && found.volume().description().uuid()
@@ -263,7 +263,7 @@ final class SparePool {
     void remove(String name) throws StorageException {
         Spare one = find(name).orElseThrow(() -> new InvalidRequestException(
                 name + " is no spare of this volume"));
-        Candidates.closeQuietly(withdraw(one));
+        CandidateSearch.closeQuietly(withdraw(one));
         events.accept(new VolumeEvent.SpareRemoved(one.uri));
     }
 
@@ -326,14 +326,14 @@ final class SparePool {
                 return new Taken(one.uri, device);
             }
         }
-        throw new IllegalStateException("a spare that nobody has opened");
+        throw new IllegalStateException("a spare that has not been opened");
     }
 
     /** Closes all spares: nothing is written to them any more. */
     synchronized void close() {
         closed = true;
         for (Spare one : spares) {
-            Candidates.closeQuietly(one.device);
+            CandidateSearch.closeQuietly(one.device);
             one.device = null;
         }
     }

@@ -9,13 +9,13 @@ import java.util.concurrent.TimeoutException;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
-import lunar.raid.metadata.superblock.Superblocks;
+import lunar.raid.Completion;
 
 /** A change of a volume's table of members. */
 @FunctionalInterface
 interface TableChange {
-    /** @param kept called when the change is stable */
-    void make(Superblocks.Kept kept) throws StorageException;
+    /** @param completion called when the change is stable */
+    void make(Completion completion) throws StorageException;
 
     /** Makes a change, and waits until it is stable. */
     static void await(TableChange change, Duration most) throws StorageException {

@@ -1,5 +1,6 @@
 package lunar.raid.service;
 
+import java.util.OptionalInt;
 import lunar.block.DeviceUri;
 
 /** An event of a running volume. {@link Object#toString} returns one line for the operator. */
@@ -92,20 +93,20 @@ public sealed interface VolumeEvent {
     /**
      * A scan has begun.
      *
-     * @param slot of a rebuild; else -1
+     * @param slot of a rebuild; else empty
      */
-    record ScanBegan(ScanKind kind, int slot) implements VolumeEvent {
+    record ScanBegan(ScanKind kind, OptionalInt slot) implements VolumeEvent {
         @Override
-        public String toString() { return kind + (slot < 0 ? "" : " of slot " + slot) + " began"; }
+        public String toString() { return ScanKind.title(kind, slot) + " began"; }
     }
 
     /**
      * A scan has ended.
      *
-     * @param slot of a rebuild; else -1
+     * @param slot of a rebuild; else empty
      * @param why why it did not complete; empty if it did
      */
-    record ScanEnded(ScanKind kind, int slot, String why) implements VolumeEvent {
+    record ScanEnded(ScanKind kind, OptionalInt slot, String why) implements VolumeEvent {
         /** Whether the scan completed. */
         public boolean isThrough() { return why.isEmpty(); }
 
@@ -116,7 +117,7 @@ public sealed interface VolumeEvent {
 
         @Override
         public String toString() {
-            return kind + (slot < 0 ? "" : " of slot " + slot)
+            return ScanKind.title(kind, slot)
                     + (isThrough() ? " is through" : " has stopped: " + why);
         }
     }

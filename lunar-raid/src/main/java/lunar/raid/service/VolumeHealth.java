@@ -38,7 +38,7 @@ public enum VolumeHealth {
         if (state.slots().contains(SlotState.FAILED)) {
             return DEGRADED;
         }
-        return state.resyncedStripes() >= 0 ? RESYNCING : CLEAN;
+        return state.resyncedStripes().isPresent() ? RESYNCING : CLEAN;
     }
 
     @Override

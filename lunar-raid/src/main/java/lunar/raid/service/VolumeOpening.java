@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.Executor;
 import lunar.block.BlockDevice;
@@ -24,6 +25,7 @@ import lunar.raid.metadata.journal.JournalDevice;
 import lunar.raid.metadata.record.MemberRecord;
 import lunar.raid.metadata.record.VolumeDescription;
 import lunar.raid.metadata.record.VolumeRecord;
+import lunar.raid.service.ownership.Ownership;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +43,7 @@ final class VolumeOpening {
     private final Ownership ownership;
     private boolean isJournalOpen;
     private final MemberFaults faults = new MemberFaults();
-    private List<Candidates.Found> found = List.of();
+    private List<CandidateSearch.Found> found = List.of();
     private @Nullable BlockDevice journal;
     /** The reset of a lost journal that the operator has chosen; null without one. */
     private @Nullable JournalReset reset;
@@ -73,7 +75,7 @@ final class VolumeOpening {
         try {
             var uris = new ArrayList<>(spec.members());
             uris.addAll(spec.spares());
-            found = Candidates.open(uris, opener, spec.options().timing(), workers);
+            found = CandidateSearch.open(uris, opener, spec.options().timing(), workers);
             Opened opened = assemble();
             done = true;
             return opened;
@@ -87,8 +89,8 @@ final class VolumeOpening {
     private void cancel() {
         ownership.release();
         ownership.end();
-        found.forEach(Candidates.Found::close);
-        Candidates.closeQuietly(journal);
+        found.forEach(CandidateSearch.Found::close);
+        CandidateSearch.closeQuietly(journal);
         claims.forEach(VolumeHost.Claim::close);
     }
 
@@ -103,7 +105,7 @@ final class VolumeOpening {
             }
             var devices = new ArrayList<@Nullable BlockDevice>();
             for (Composition.Slot slot : composition.slots()) {
-                devices.add(isUsed(slot) ? found.get(slot.candidate()).device : null);
+                devices.add(isUsed(slot) ? found.get(slot.candidate().getAsInt()).device : null);
             }
             if (own(composition, devices)) {
                 continue; // the previous owner may have changed something until then
@@ -117,8 +119,8 @@ final class VolumeOpening {
                 }
             }
             var spares = new ArrayList<@Nullable BlockDevice>();
-            for (int index : composition.spares()) {
-                spares.add(index == Composition.NONE ? null : found.get(index).device);
+            for (OptionalInt index : composition.spares()) {
+                spares.add(index.isEmpty() ? null : found.get(index.getAsInt()).device);
             }
             OpenOptions options = OpenOptions.DEFAULT.withPolicy(spec.options().policy())
                     .withVerifies(spec.options().verifyReads());
@@ -133,7 +135,7 @@ final class VolumeOpening {
                     throw e;
                 }
                 failed.forEach((slot, why) -> leaveOut(composition.slots().get(slot), why));
-                found.forEach(Candidates.Found::lookAgain);
+                found.forEach(CandidateSearch.Found::lookAgain);
             }
         }
     }
@@ -148,7 +150,7 @@ final class VolumeOpening {
                 .filter(one -> !one.isEmpty()).findFirst().orElse("");
         ownership.acquire(composition.volume().description().uuid(), devices, contact)
                 .forEach((slot, why) -> leaveOut(composition.slots().get(slot), why));
-        for (Candidates.Found one : found) {
+        for (CandidateSearch.Found one : found) {
             BlockDevice device = one.device;
             one.device = device == null ? null : ownership.leased(device);
             one.lookAgain();
@@ -157,9 +159,10 @@ final class VolumeOpening {
     }
 
     private void leaveOut(Composition.Slot slot, StorageException why) {
-        if (slot.candidate() != Composition.NONE) {
-            ownership.forget(found.get(slot.candidate()).device);
-            found.get(slot.candidate()).leaveOut(String.valueOf(why.getMessage()));
+        if (slot.candidate().isPresent()) {
+            CandidateSearch.Found there = found.get(slot.candidate().getAsInt());
+            ownership.forget(there.device);
+            there.leaveOut(String.valueOf(why.getMessage()));
         }
     }
 
@@ -169,7 +172,7 @@ final class VolumeOpening {
 
     private Composition decide() throws StorageException {
         List<Candidate> candidates = found.stream().map(one -> one.candidate).toList();
-        return switch (Assembly.of(candidates, spec.options().consent())) {
+        return switch (Assembly.of(candidates, spec.options().degradedStart())) {
             case Assembly.Outcome.Assembled(Composition composition) -> {
                 requireMeant(composition.volume().description());
                 yield composition;
@@ -212,7 +215,7 @@ final class VolumeOpening {
                     + " lost-journal=drop to go on without one, or lost-journal=renew to have a"
                     + " new one on the device that journal=URI names");
             case DROP -> {
-                Candidates.closeQuietly(journal);
+                CandidateSearch.closeQuietly(journal);
                 journal = null;
                 reset = JournalReset.withoutJournal();
             }
@@ -226,7 +229,7 @@ final class VolumeOpening {
     /** Opens the journal; returns why that failed, or empty if it is open. */
     private String journalObstacle(VolumeRecord volume) throws StorageException {
         if (spec.journal().isEmpty()) {
-            return "nobody says where";
+            return "its URI is not known";
         }
         String uri = spec.journal().get();
         try {
@@ -272,10 +275,10 @@ final class VolumeOpening {
         others.removeAll(spec.spares());
         var known = new ArrayList<Optional<String>>();
         for (Composition.Slot slot : composition.slots()) {
-            if (slot.candidate() == Composition.NONE) {
+            if (slot.candidate().isEmpty()) {
                 known.add(Optional.empty());
             } else {
-                String uri = found.get(slot.candidate()).uri;
+                String uri = found.get(slot.candidate().getAsInt()).uri;
                 others.remove(uri);
                 known.add(Optional.of(uri));
             }
@@ -291,7 +294,7 @@ final class VolumeOpening {
                 List.copyOf(claims), ownership, faults);
     }
 
-    /** Returns where a missing member should be: at its place in the list, else the first URI that is not taken. */
+    /** Returns where a missing member should be: at its index in the list, else the first URI that is not taken. */
     private String likely(int slot, List<String> others) {
         if (slot < spec.members().size() && others.contains(spec.members().get(slot))) {
             return spec.members().get(slot);
@@ -306,13 +309,13 @@ final class VolumeOpening {
         inSlots.forEach(uri -> uri.ifPresent(named::remove));
         List<MemberRecord> table = composition.volume().spares();
         var away = new ArrayList<UUID>();
-        for (int line = 0; line < table.size(); line++) {
-            int index = composition.spares().get(line);
-            if (index == Composition.NONE) {
-                away.add(table.get(line).uuid());
+        for (int i = 0; i < table.size(); i++) {
+            OptionalInt index = composition.spares().get(i);
+            if (index.isEmpty()) {
+                away.add(table.get(i).uuid());
             } else {
-                Candidates.Found there = found.get(index);
-                spares.add(new SparePool.Known(there.uri, Optional.of(table.get(line).uuid()),
+                CandidateSearch.Found there = found.get(index.getAsInt());
+                spares.add(new SparePool.Known(there.uri, Optional.of(table.get(i).uuid()),
                         there.device, ""));
                 named.remove(there.uri);
             }
@@ -329,14 +332,14 @@ final class VolumeOpening {
 
     /** Closes devices that are not used; members that came back are opened again when they are readmitted. */
     private void closeUnused(Composition composition) {
-        var used = new ArrayList<Candidates.Found>();
+        var used = new ArrayList<CandidateSearch.Found>();
         for (Composition.Slot slot : composition.slots()) {
             if (isUsed(slot)) {
-                used.add(found.get(slot.candidate()));
+                used.add(found.get(slot.candidate().getAsInt()));
             }
         }
-        composition.spares().stream().filter(index -> index != Composition.NONE)
-                .forEach(index -> used.add(found.get(index)));
+        composition.spares()
+                .forEach(spare -> spare.ifPresent(index -> used.add(found.get(index))));
         found.stream().filter(one -> !used.contains(one)).forEach(one -> {
             ownership.forget(one.device);
             one.close();

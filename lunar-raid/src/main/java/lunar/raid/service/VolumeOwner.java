@@ -13,12 +13,17 @@ import java.util.concurrent.Executors;
 import lunar.block.BlockDevice;
 import lunar.block.BusyException;
 import lunar.block.StorageException;
+import lunar.raid.OwnershipOptions;
 import lunar.raid.metadata.Creation;
 import lunar.raid.metadata.record.OwnerRecord;
 import lunar.raid.metadata.record.Superblock;
 import lunar.raid.metadata.record.SuperblockReading;
-import lunar.raid.metadata.superblock.OwnerPlace;
+import lunar.raid.metadata.superblock.OwnerRecordStore;
 import lunar.raid.metadata.superblock.SuperblockStore;
+import lunar.raid.service.ownership.OwnedMember;
+import lunar.raid.service.ownership.OwnerWatch;
+import lunar.raid.service.ownership.Ownership;
+import lunar.raid.service.ownership.ThisProcess;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 public record VolumeOwner(OwnerRecord record, boolean isHere) {
     /** Returns the owner for the operator: "process 4711 of this host", "host alpha pid 4711". */
     public String title() {
-        return Owners.title(record);
+        return OwnerWatch.title(record);
     }
 
     /**
@@ -54,14 +59,14 @@ public record VolumeOwner(OwnerRecord record, boolean isHere) {
      * @throws BusyException if one does; the message is one line
      */
     public static void requireNone(String uri, BlockDevice device) throws StorageException {
-        if (device.sizeBytes() < OwnerPlace.AT_BYTES + device.blockSize()) {
+        if (device.sizeBytes() < OwnerRecordStore.AT_BYTES + device.blockSize()) {
             return;
         }
         var member = new OwnedMember(0, device, false);
         Optional<OwnerRecord> owner = member.read().filter(it -> !it.released());
         if (owner.isPresent() && isAlive(owner.get(), List.of(member))) {
             throw new BusyException(uri + " is a member of a volume that is in use by "
-                    + Owners.title(owner.get()) + ": stop it there first");
+                    + OwnerWatch.title(owner.get()) + ": stop it there first");
         }
     }
 
@@ -72,27 +77,27 @@ public record VolumeOwner(OwnerRecord record, boolean isHere) {
      * @return how many were erased
      * @throws BusyException if a process runs the volume; the message is one line
      */
-    public static int erase(VolumeSpec spec, UUID volume, MemberOpener opener, Kept told)
+    public static int erase(VolumeSpec spec, UUID volume, MemberOpener opener, EraseFailures told)
             throws StorageException {
         var uris = new ArrayList<>(spec.members());
         uris.addAll(spec.spares());
         try (var devices = new OpenMembers(uris, opener);
                 ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor()) {
-            devices.failures.forEach(told::kept);
+            devices.failures.forEach(told::failed);
             var ownership = new Ownership(spec.title(), spec.options().ownership(), workers);
             try {
                 List<String> all = devices.of(volume);
                 var slots = new ArrayList<@Nullable BlockDevice>(
                         all.stream().map(devices::device).toList());
                 ownership.acquire(volume, slots, "")
-                        .forEach((slot, why) -> told.kept(all.get(slot), why));
+                        .forEach((slot, why) -> told.failed(all.get(slot), why));
                 int count = 0;
                 for (String uri : all) {
                     try {
                         Creation.destroy(ownership.leased(devices.device(uri)));
                         count++;
                     } catch (StorageException e) {
-                        told.kept(uri, e);
+                        told.failed(uri, e);
                     }
                 }
                 ownership.release();
@@ -105,8 +110,8 @@ public record VolumeOwner(OwnerRecord record, boolean isHere) {
 
     /** Called for a member that is not erased. */
     @FunctionalInterface
-    public interface Kept {
-        void kept(String uri, Exception why);
+    public interface EraseFailures {
+        void failed(String uri, Exception why);
     }
 
     private static boolean isAlive(OwnerRecord owner, List<OwnedMember> members)
@@ -114,7 +119,7 @@ public record VolumeOwner(OwnerRecord record, boolean isHere) {
         return switch (ThisProcess.life(owner)) {
             case ALIVE -> true;
             case DEAD -> false;
-            case UNKNOWN -> Owners.changes(members,
+            case UNKNOWN -> OwnerWatch.changes(members,
                     Duration.ofMillis(Math.min(owner.leaseMs(), OwnerRecord.MAX_LEASE_MS)),
                     OwnershipOptions.DEFAULT.beat().dividedBy(4));
         };
@@ -169,7 +174,7 @@ public record VolumeOwner(OwnerRecord record, boolean isHere) {
                     // The owner of an unreadable member is unknown.
                 }
             }
-            OwnerRecord newest = OwnerPlace.newest(records, volume);
+            OwnerRecord newest = OwnerRecordStore.newest(records, volume);
             try {
                 return newest == null || newest.released() || !isAlive(newest, members)
                         ? Optional.empty()
@@ -180,6 +185,6 @@ public record VolumeOwner(OwnerRecord record, boolean isHere) {
         }
 
         @Override
-        public void close() { open.values().forEach(Candidates::closeQuietly); }
+        public void close() { open.values().forEach(CandidateSearch::closeQuietly); }
     }
 }

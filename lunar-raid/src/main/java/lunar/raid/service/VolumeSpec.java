@@ -12,8 +12,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import lunar.block.DeviceUri;
 import lunar.block.Size;
+import lunar.raid.OwnershipOptions;
 import lunar.raid.layout.Level;
-import lunar.raid.metadata.Consent;
+import lunar.raid.metadata.DegradedStart;
 
 /**
  * The volume to run, the devices of its members, and its options. As a URI: {@code
@@ -33,8 +34,6 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
     private static final Set<String> OPTIONS = Set.of("member", "spare", "journal",
             "rebuild-rate", "stall-timeout", "degraded", "lost-journal", "verify-reads",
             "config", "take-over", "reservations");
-    private static final Map<String, Consent> CONSENTS = Map.of("no", Consent.NONE, "yes",
-            Consent.DEGRADED, "force", Consent.FORCED);
     private static final Pattern TIME = Pattern.compile("(\\d{1,9})(ms|s|m|h)?");
 
     public VolumeSpec {
@@ -63,7 +62,7 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
     /**
      * Parses a URI.
      *
-     * @throws IllegalArgumentException with one line for the person who wrote it
+     * @throws IllegalArgumentException with one line for the operator
      */
     public static VolumeSpec of(DeviceUri uri) {
         Level level = SCHEMES.get(uri.scheme());
@@ -91,8 +90,8 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
         if (stall.isPresent()) {
             options = options.withStallTimeout(time(stall.get()));
         }
-        options = options.withConsent(consent(uri.option("degraded", "no")))
-                .withLostJournal(LostJournal.parse(uri.option("lost-journal", "no")));
+        options = options.withDegradedStart(DegradedStart.parse(uri.option("degraded", "no")))
+                .withLostJournal(LostJournalPolicy.parse(uri.option("lost-journal", "no")));
         Optional<String> config = uri.option("config");
         if (config.isPresent()) {
             options = options.withConfigFile(config.get());
@@ -106,23 +105,9 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
     }
 
     /**
-     * Whether a volume may start degraded: {@code no}, {@code yes} or {@code force}.
-     *
-     * @throws IllegalArgumentException with one line for the person who wrote it
-     */
-    public static Consent consent(String text) {
-        Consent consent = CONSENTS.get(text);
-        if (consent == null) {
-            throw new IllegalArgumentException("degraded=" + text
-                    + " is not one of no, yes, force");
-        }
-        return consent;
-    }
-
-    /**
      * Whether what is read is compared with checksums: {@code no} or {@code yes}.
      *
-     * @throws IllegalArgumentException with one line for the person who wrote it
+     * @throws IllegalArgumentException with one line for the operator
      */
     public static boolean verifyReads(String text) { return isYes("verify-reads", text); }
 
@@ -138,7 +123,7 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
     /**
      * A time such as {@code 30s}, {@code 5m}; 0 needs no unit.
      *
-     * @throws IllegalArgumentException with one line for the person who wrote it
+     * @throws IllegalArgumentException with one line for the operator
      */
     public static Duration time(String text) {
         Matcher matcher = TIME.matcher(text);
@@ -172,12 +157,10 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
         if (!options.stallTimeout().equals(RunOptions.DEFAULT.stallTimeout())) {
             written.add("stall-timeout=" + options.stallTimeout().toMillis() + "ms");
         }
-        CONSENTS.forEach((word, consent) -> {
-            if (consent == options.consent() && consent != Consent.NONE) {
-                written.add("degraded=" + word);
-            }
-        });
-        if (options.lostJournal() != LostJournal.REFUSE) {
+        if (options.degradedStart() != DegradedStart.REFUSED) {
+            written.add("degraded=" + options.degradedStart());
+        }
+        if (options.lostJournal() != LostJournalPolicy.REFUSE) {
             written.add("lost-journal=" + options.lostJournal());
         }
         options.configFile().ifPresent(path -> written.add("config=" + DeviceUri.encoded(path)));

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * the {@link RunningVolume} exists are kept for it.
  */
 final class VolumeStart implements RaidListener {
-    /** Losses of a slot that are reported one by one; more of them are only counted. */
+    /** VolumeBadBlocks of a slot that are reported one by one; more of them are only counted. */
     private static final long MAX_LOSSES_TOLD = 100;
 
     final VolumeSpec spec;
@@ -49,7 +49,7 @@ final class VolumeStart implements RaidListener {
 
     RunningVolume run(Consumer<VolumeEvent> listener) {
         VolumeMetadata metadata = opened.metadata();
-        var kept = new KeptState(metadata,
+        var kept = new StableFailures(metadata,
                 metadata.record().slotsThatAre(SlotState.FAILED));
         VolumeEngine volume = VolumeEngine.of(metadata.record().shape(), metadata.raidMembers(),
                 options(metadata, kept), metadata.reshaping());
@@ -64,9 +64,9 @@ final class VolumeStart implements RaidListener {
         return made;
     }
 
-    RaidOptions options(VolumeMetadata metadata, KeptState kept) {
+    RaidOptions options(VolumeMetadata metadata, StableFailures kept) {
         return RaidOptions.of(Identity.of("iRAID", metadata.record().description().uuid()))
-                .withGuard(metadata).withKeeper(kept).withLost(metadata.lostBlocks())
+                .withGuard(metadata).withKeeper(kept).withBadBlocks(metadata.badBlockList())
                 .withStale(metadata.stale()).withListener(this).withCloser(workers)
                 .withPolicy(spec.options().policy());
     }

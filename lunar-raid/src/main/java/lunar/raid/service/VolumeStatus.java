@@ -2,6 +2,7 @@ package lunar.raid.service;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.UUID;
 import lunar.raid.SlotState;
@@ -46,11 +47,11 @@ public record VolumeStatus(String title, UUID uuid, Level level, long sizeBytes,
     /**
      * A background scan.
      *
-     * @param slot of a rebuild; else -1
+     * @param slot of a rebuild; else empty
      * @param bytesPerSecond of each member, since it began
      * @param secondsLeft if it can be estimated
      */
-    public record Scan(ScanKind kind, int slot, long doneStripes, long stripes,
+    public record Scan(ScanKind kind, OptionalInt slot, long doneStripes, long stripes,
             long bytesPerSecond, OptionalLong secondsLeft) {
         /** Returns the progress, 0 to 100. */
         public double percent() {

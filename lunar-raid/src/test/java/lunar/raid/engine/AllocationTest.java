@@ -14,6 +14,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.raid.Raid;
 import lunar.raid.RaidVolume;
+import lunar.raid.engine.stripe.SliceCache;
 import lunar.raid.layout.Level;
 import lunar.raid.layout.Shape;
 import lunar.store.MemoryDevice;
@@ -34,7 +35,7 @@ class AllocationTest {
     }
 
     private final MemorySegment buffer = Arena.ofAuto().allocate(8 * CHUNK_BLOCKS * BLOCK, 4096);
-    private final Slices parts = new Slices(1);
+    private final SliceCache parts = new SliceCache(1);
 
     private static RaidVolume volume(Level level) {
         List<BlockDevice> members = Stream
@@ -90,7 +91,7 @@ class AllocationTest {
         }
     }
 
-    /** The start of the buffer, each time the same object, as of one who uses its buffers again. */
+    /** The start of the buffer, each time the same object, as with a caller that reuses its buffers. */
     private MemorySegment start(int blocks) {
         return parts.of(buffer, 0, 0, (long) blocks * BLOCK);
     }

@@ -17,6 +17,8 @@ import lunar.raid.FailurePolicy;
 import lunar.raid.RaidListener;
 import lunar.raid.RaidMember;
 import lunar.raid.RaidOptions;
+import lunar.raid.engine.member.Member;
+import lunar.raid.engine.member.MemberQueue;
 import lunar.raid.layout.Level;
 import lunar.raid.layout.Shape;
 import lunar.store.MemoryDevice;
@@ -32,7 +34,7 @@ class BusyMemberTest {
     private static final int STALL_TICKS = 60;
 
     private final Random random = new Random(11);
-    private final List<CrampedDevice> members = new ArrayList<>();
+    private final List<LimitedSpaceDevice> members = new ArrayList<>();
     private final List<String> heard = new ArrayList<>();
     private final ArrayDeque<Runnable> pauses = new ArrayDeque<>();
     private final RaidListener listener = new RaidListener() {
@@ -45,8 +47,9 @@ class BusyMemberTest {
 
     private VolumeEngine volume(Level level, int count, int room) {
         for (int slot = 0; slot < count; slot++) {
-            members.add(new CrampedDevice(MemoryDevice.create(CHUNK * ROWS * BLOCK, BLOCK), room,
-                    32));
+            members.add(
+                    new LimitedSpaceDevice(MemoryDevice.create(CHUNK * ROWS * BLOCK, BLOCK), room,
+                            32));
         }
         return VolumeEngine.of(Shape.of(level, BLOCK, CHUNK, count, CHUNK * ROWS),
                 members.stream().map(member -> RaidMember.of(member, 0)).toList(),
@@ -60,7 +63,7 @@ class BusyMemberTest {
         boolean any = true;
         while (any) {
             any = false;
-            for (CrampedDevice member : members) {
+            for (LimitedSpaceDevice member : members) {
                 any |= member.step();
             }
             if (!any && !pauses.isEmpty()) {

@@ -23,6 +23,7 @@ import lunar.raid.RaidOptions;
 import lunar.raid.Rebuild;
 import lunar.raid.ScanOptions;
 import lunar.raid.SlotState;
+import lunar.raid.engine.member.MemberQueue;
 import lunar.raid.layout.Level;
 import lunar.raid.layout.Shape;
 import lunar.testkit.SteppedDevice;
@@ -164,7 +165,7 @@ class LossCheckTest {
         assertThat(volume.state().slots()).containsOnly(SlotState.ACTIVE);
     }
 
-    /** What was rebuilt since the last flush may be lost: the volume goes on with the other copy alone. */
+    /** Blocks rebuilt since the last flush may be lost: the volume goes on with the other copy alone. */
     @Test
     void shouldFailCopyThatIsBeingRebuiltWhereTheLastOneHasLostWritesToo() {
         VolumeEngine volume = volume(Level.RAID1);

@@ -9,7 +9,7 @@ import java.util.UUID;
 import lunar.block.Identity;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
-import lunar.raid.LostBlocks;
+import lunar.raid.BadBlockList;
 import lunar.raid.RaidMember;
 import lunar.raid.RaidOptions;
 import lunar.raid.layout.Layout;
@@ -19,7 +19,9 @@ import lunar.store.MemoryDevice;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A read of a whole volume fails if and only if a block of its range has lost its content, wherever it begins and ends. */
+/**
+ * A read of a whole volume fails if and only if a block of its range has lost its content, wherever it begins and ends.
+ */
 class LostRangeTest {
     private static final int MEMBERS = 4;
     private static final int CHUNK = 8;
@@ -45,13 +47,13 @@ class LostRangeTest {
         }
     }
 
-    private static VolumeEngine volume(Shape shape, LostBlocks lost) {
+    private static VolumeEngine volume(Shape shape, BadBlockList lost) {
         List<RaidMember> members = new ArrayList<>();
         for (int slot = 0; slot < MEMBERS; slot++) {
             members.add(RaidMember.of(MemoryDevice.create(CHUNK * ROWS * BLOCK, BLOCK), 0));
         }
         return VolumeEngine.of(shape, members,
-                RaidOptions.of(Identity.of("lost", new UUID(1, 1))).withLost(lost));
+                RaidOptions.of(Identity.of("lost", new UUID(1, 1))).withBadBlocks(lost));
     }
 
     private static boolean isRefused(VolumeEngine volume, long from, int blocks)
@@ -64,13 +66,13 @@ class LostRangeTest {
         }
     }
 
-    /** One block of the volume has lost its content, on the member that a loss of it is noted for. */
-    private static LostBlocks losing(Layout layout, long block) {
+    /** A block of the volume has lost its content, on the member that a loss of it is noted for. */
+    private static BadBlockList losing(Layout layout, long block) {
         long stripe = block / layout.stripeBlocks();
         int unit = (int) (block % layout.stripeBlocks() / layout.chunkBlocks());
         int lostSlot = layout.slot(stripe, unit);
         long lostBlock = layout.memberBlock(stripe, unit) + block % layout.chunkBlocks();
-        return new LostBlocks() {
+        return new BadBlockList() {
             @Override
             public boolean overlaps(int slot, long memberBlock, long blocks) {
                 return slot == lostSlot && memberBlock <= lostBlock

@@ -19,6 +19,8 @@ import lunar.raid.RaidMember;
 import lunar.raid.RaidOptions;
 import lunar.raid.ScanOptions;
 import lunar.raid.Scrub;
+import lunar.raid.engine.member.Slots;
+import lunar.raid.engine.stripe.StripeEngine;
 import lunar.raid.layout.Level;
 import lunar.raid.layout.Shape;
 import lunar.store.MemoryDevice;
@@ -122,7 +124,7 @@ class NoSpaceTest {
         }
     }
 
-    /** What is read once stays: from then on it is what is known. */
+    /** Data that were read once stay the same from then on. */
     private void requireContent(VolumeEngine volume, byte[][] known, List<List<byte[]>> maybe)
             throws StorageException {
         for (int pass = 0; pass < 2; pass++) { // of copies, from another one
@@ -145,7 +147,7 @@ class NoSpaceTest {
     void shouldShowHalfWrittenStripesToRequestsThatHoldOlderState(Level level) {
         VolumeEngine volume = volume(level, 4);
         members.forEach(member -> member.space = Integer.MAX_VALUE / 2);
-        Engine engine = volume.engine();
+        StripeEngine engine = volume.engine();
         assertThat(engine.noteHalfWritten(1)).isTrue();
         Slots before = engine.slots();
         assertThat(engine.dueResync()).isNotNull();
@@ -159,7 +161,7 @@ class NoSpaceTest {
         assertThat(volume.state().isWhole()).isTrue();
     }
 
-    /** One copy had space, the other had not: both are as before, at once and without more space. */
+    /** A copy had space, the other had not: both are as before, at once and without more space. */
     @ParameterizedTest
     @EnumSource(names = {"RAID1", "RAID5", "RAID6", "RAID10"})
     void shouldPutBackAShortWriteThatOneMemberHasNoSpaceFor(Level level) throws Exception {
@@ -201,11 +203,11 @@ class NoSpaceTest {
     @Test
     void shouldComputeNothingFromParityThatWasNotWritten() throws Exception {
         VolumeEngine volume = withoutParity();
-        assertThat(volume.state().resyncedStripes()).isZero();
+        assertThat(volume.state().resyncedStripes()).hasValue(0);
         byte[] before = read(volume);
         assertThat(scrub(volume).skipped()).isEqualTo(1);
         volume.resync(ScanOptions.DEFAULT);
-        assertThat(volume.state().resyncedStripes()).as("still full").isZero();
+        assertThat(volume.state().resyncedStripes()).as("still full").hasValue(0);
         volume.fail(volume.layout().slot(0, 0), new MediumException("pulled"));
         for (int pass = 0; pass < 2; pass++) { // a resync cannot make anything of it either
             assertThatThrownBy(() -> volume.read(0, MemorySegment.ofArray(new byte[BLOCK])))

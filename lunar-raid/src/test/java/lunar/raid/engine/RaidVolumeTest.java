@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -18,8 +19,9 @@ import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.filter.FaultFilter;
 import lunar.filter.FaultPlan;
+import lunar.raid.BadBlockList;
+import lunar.raid.Completion;
 import lunar.raid.FailurePolicy;
-import lunar.raid.LostBlocks;
 import lunar.raid.Raid;
 import lunar.raid.RaidListener;
 import lunar.raid.RaidMember;
@@ -39,7 +41,7 @@ import lunar.store.MemoryDevice;
 import lunar.testkit.SteppedDevice;
 import org.junit.jupiter.api.Test;
 
-/** What a volume does when a member fails, step by step. */
+/** Requests, failures, repairs and scans of a volume, step by step. */
 class RaidVolumeTest {
     private static final int CHUNK = 8;
     private static final int ROWS = 32;
@@ -70,8 +72,8 @@ class RaidVolumeTest {
         }
 
         @Override
-        public void mismatched(long stripe, int slot, boolean repaired) {
-            heard.add("mismatched " + stripe + " slot " + slot);
+        public void mismatched(long stripe, OptionalInt slot, boolean repaired) {
+            heard.add("mismatched " + stripe + " slot " + slot.orElse(-1));
         }
 
         @Override
@@ -172,7 +174,7 @@ class RaidVolumeTest {
 
     @Test
     void shouldAcknowledgeNoWriteThatMissesASlotBeforeItsFailureIsStable() throws Exception {
-        var keeps = new ArrayDeque<StateKeeper.Done>();
+        var keeps = new ArrayDeque<Completion>();
         VolumeEngine volume = volume(Level.RAID5, 4,
                 options().withKeeper((_, done) -> keeps.add(done)));
         members.get(1).plan(FaultPlan.errors(1).withOperations(Operation.WRITE));
@@ -183,7 +185,7 @@ class RaidVolumeTest {
         assertThat(keeps).hasSize(1);
         assertThat(first).isNotDone();
         assertThat(second).isNotDone();
-        keeps.remove().kept(null);
+        keeps.remove().completed(null);
         assertThat(first).isCompleted();
         assertThat(second).isCompleted();
         assertThat(flush).isCompleted();
@@ -193,21 +195,21 @@ class RaidVolumeTest {
     /** After a crash it would pass for one that has all that was flushed. */
     @Test
     void shouldAcknowledgeNoFlushThatLeavesASlotOutBeforeItsFailureIsStable() throws Exception {
-        var keeps = new ArrayDeque<StateKeeper.Done>();
+        var keeps = new ArrayDeque<Completion>();
         VolumeEngine volume = volume(Level.RAID1, 2,
                 options().withKeeper((_, done) -> keeps.add(done)));
         MemorySegment _ = filled(volume);
         assertThat(volume.fail(1, new DeviceGoneException("taken out by hand"))).isTrue();
         CompletableFuture<Void> flush = volume.submitFlush();
         assertThat(flush).isNotDone();
-        keeps.remove().kept(null);
+        keeps.remove().completed(null);
         assertThat(flush).isCompleted();
     }
 
     @Test
     void shouldTakeNoWritesWhereItsStateCannotBeKept() throws Exception {
         VolumeEngine volume = volume(Level.RAID5, 4, options().withKeeper(
-                (_, done) -> done.kept(new MediumException("no superblock can be written"))));
+                (_, done) -> done.completed(new MediumException("no superblock can be written"))));
         members.get(1).plan(FaultPlan.errors(1).withOperations(Operation.WRITE));
         assertThatThrownBy(() -> filled(volume)).isInstanceOf(DeviceGoneException.class)
                 .hasMessageContaining("no superblock");
@@ -231,10 +233,10 @@ class RaidVolumeTest {
         assertThat(unit.mismatch(content.asSlice(2 * CHUNK * 512, CHUNK * 512))).isEqualTo(-1);
     }
 
-    /** What waits until a failure is stable must not wait for ever where that will not be. */
+    /** Work that waits until a failure is stable must not wait for ever if it never will be. */
     @Test
     void shouldEndAllRequestsWhenItFails() throws Exception {
-        var keeps = new ArrayDeque<StateKeeper.Done>();
+        var keeps = new ArrayDeque<Completion>();
         var abandoned = new ArrayList<String>();
         VolumeEngine volume = volume(Level.RAID5, 4,
                 options().withKeeper((_, done) -> keeps.add(done)).withGuard(new WriteGuard() {
@@ -260,7 +262,7 @@ class RaidVolumeTest {
         }
         assertThat(abandoned).singleElement().asString().contains("cannot do without it");
         volume.drain();
-        keeps.remove().kept(null); // too late
+        keeps.remove().completed(null); // too late
         volume.close();
     }
 
@@ -386,7 +388,7 @@ class RaidVolumeTest {
     void shouldNotReadWhatIsLostUntilItIsWrittenAgain() throws Exception {
         var isLost = new boolean[]{true};
         var waiting = new ArrayDeque<Runnable>();
-        VolumeEngine volume = volume(Level.RAID5, 4, options().withLost(new LostBlocks() {
+        VolumeEngine volume = volume(Level.RAID5, 4, options().withBadBlocks(new BadBlockList() {
             @Override
             public boolean overlaps(int slot, long memberBlock, long blocks) {
                 return isLost[0] && slot == 1 && memberBlock <= 3 && memberBlock + blocks > 3;
@@ -469,9 +471,9 @@ class RaidVolumeTest {
         var joins = new ArrayDeque<Runnable>();
         var keeper = new StateKeeper() {
             @Override
-            public void keep(VolumeState state, Done done) {
+            public void keep(VolumeState state, Completion done) {
                 states.add(state);
-                done.kept(null);
+                done.completed(null);
             }
 
             @Override
@@ -527,7 +529,7 @@ class RaidVolumeTest {
         VolumeEngine volume = volume(Level.RAID6, 5, options());
         MemorySegment content = filled(volume);
         MemorySegment wrong = MemorySegment.ofArray(new byte[512]).fill((byte) 9);
-        members.get(3).write(2 * CHUNK + 1, wrong); // nobody has noticed
+        members.get(3).write(2 * CHUNK + 1, wrong); // not detected yet
         Scrub look = volume.scrub(false, ScanOptions.DEFAULT);
         assertThat(look.mismatches()).isEqualTo(1);
         Scrub repair = volume.scrub(true, ScanOptions.DEFAULT);

@@ -116,7 +116,7 @@ class ResyncTest {
         BackgroundScan resync = volume.resync(ScanOptions.DEFAULT);
         assertThat(resync.hasEnded()).isTrue();
         assertThat(resync.failure()).isNull();
-        assertThat(volume.state().resyncedStripes()).isEqualTo(-1);
+        assertThat(volume.state().resyncedStripes()).isEmpty();
         assertThat(content(disks.get(1))).isEqualTo(content(disks.get(2)));
         assertThat(read(volume)).isEqualTo(content(disks.get(1)));
     }
@@ -130,7 +130,7 @@ class ResyncTest {
                 && request.lba() <= bad && bad < request.lba() + request.blockCount());
         BackgroundScan resync = volume.resync(ScanOptions.DEFAULT);
         assertThat(resync.failure()).isInstanceOf(MediumException.class);
-        assertThat(volume.state().resyncedStripes()).isZero();
+        assertThat(volume.state().resyncedStripes()).hasValue(0);
         MemorySegment block = MemorySegment.ofArray(new byte[BLOCK]);
         for (int pass = 0; pass < 4; pass++) {
             volume.read(bad + 1, block);
@@ -205,7 +205,7 @@ class ResyncTest {
                         && request.lba() <= bad && bad < request.lba() + request.blockCount();
         assertThat(volume.resync(ScanOptions.DEFAULT).failure())
                 .isInstanceOf(MediumException.class);
-        assertThat(volume.state().resyncedStripes()).isZero();
+        assertThat(volume.state().resyncedStripes()).hasValue(0);
         volume.fail(volume.layout().slot(2, 0), new DeviceGoneException("pulled"));
         long lba = 2L * volume.layout().stripeBlocks();
         MemorySegment block = MemorySegment.ofArray(new byte[BLOCK]);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
+import lunar.raid.engine.member.Trampoline;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

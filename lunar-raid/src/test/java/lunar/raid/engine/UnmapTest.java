@@ -85,7 +85,7 @@ class UnmapTest {
         }
     }
 
-    /** What the volume has promised holds when a slot gets such a member later. */
+    /** The capabilities of the volume hold when a slot gets such a member later. */
     @ParameterizedTest
     @EnumSource(value = Level.class, names = {"RAID1", "RAID5", "RAID6", "RAID10"})
     void shouldZeroByUnmapWhenAMemberIsReplacedByOneThatMayLeaveBlocks(Level level)

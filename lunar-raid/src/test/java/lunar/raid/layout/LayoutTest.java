@@ -15,7 +15,7 @@ class LayoutTest {
         return Layout.of(Shape.of(level, 512, 8, members, 8L * rows));
     }
 
-    /** What each slot holds in each row: chunk numbers of the volume, P or Q, '-' for nothing. */
+    /** The content of each slot in each row: chunk numbers of the volume, P or Q, '-' for nothing. */
     private static String picture(Layout layout) {
         Shape shape = layout.shape();
         int rows = (int) shape.chunks(0);

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.UnaryOperator;
+import lunar.raid.layout.Plan.Computation;
 import lunar.raid.layout.Plan.Method;
-import lunar.raid.layout.Plan.Sum;
 import lunar.raid.layout.Plan.Term;
 import lunar.raid.layout.Plan.Transfer;
 import lunar.testkit.Seed;
@@ -33,7 +33,7 @@ class PlannerTest {
         assertThat(plan.method()).isEqualTo(Method.READ_MODIFY_WRITE);
         assertThat(plan.reads()).containsExactly(new Transfer(1, 2, 1, false),
                 new Transfer(4, 2, 1, false));
-        assertThat(plan.sums()).containsExactly(new Sum(4, false, 2, 1, List.of(
+        assertThat(plan.computations()).containsExactly(new Computation(4, false, 2, 1, List.of(
                 new Term(4, false, 1), new Term(1, false, 1), new Term(1, true, 1))));
         assertThat(plan.writes()).containsExactly(new Transfer(4, 2, 1, false),
                 new Transfer(1, 2, 1, true));
@@ -83,7 +83,7 @@ class PlannerTest {
         assertThat(plan).isNotNull();
         assertThat(plan.reads()).containsExactlyInAnyOrder(new Transfer(0, 0, CHUNK, true),
                 new Transfer(2, 0, CHUNK, true), new Transfer(3, 0, CHUNK, false));
-        assertThat(plan.sums()).hasSize(1);
+        assertThat(plan.computations()).hasSize(1);
     }
 
     @Test
@@ -204,19 +204,21 @@ class PlannerTest {
 
         Plan spoil(Plan plan) {
             var reads = new ArrayList<>(plan.reads());
-            var sums = new ArrayList<>(plan.sums());
+            var sums = new ArrayList<>(plan.computations());
             var writes = new ArrayList<>(plan.writes());
             switch (this) {
                 case PARITY_NOT_WRITTEN -> writes.removeIf(write -> !write.buffer());
-                case TERM_LEFT_OUT -> sums.replaceAll(sum -> new Sum(sum.unit(), sum.buffer(),
-                        sum.from(), sum.blocks(), sum.terms().size() == 1
-                                ? sum.terms()
-                                : sum.terms().subList(1, sum.terms().size())));
+                case TERM_LEFT_OUT ->
+                    sums.replaceAll(sum -> new Computation(sum.unit(), sum.buffer(),
+                            sum.from(), sum.blocks(), sum.terms().size() == 1
+                                    ? sum.terms()
+                                    : sum.terms().subList(1, sum.terms().size())));
                 case OTHER_FACTOR -> sums.replaceAll(sum -> {
                     var terms = new ArrayList<>(sum.terms());
                     Term last = terms.removeLast();
                     terms.add(new Term(last.unit(), last.buffer(), Galois.times(last.factor(), 2)));
-                    return new Sum(sum.unit(), sum.buffer(), sum.from(), sum.blocks(), terms);
+                    return new Computation(sum.unit(), sum.buffer(), sum.from(), sum.blocks(),
+                            terms);
                 });
                 case ONE_BLOCK_SHORT -> writes.replaceAll(write -> write.blocks() == 1
                         ? write

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * One stripe on members that are arrays, which runs plans; and beside it the data that should be there, encoded slowly.
+ * A stripe on members that are arrays, which runs plans; and beside it the data that should be there, encoded slowly.
  * Blocks of members may be lost or unreadable: then they hold rubbish, and a plan that reads them is wrong.
  */
 final class StripeModel {
@@ -33,7 +33,7 @@ final class StripeModel {
         bad = new boolean[layout.units()][layout.chunkBlocks()];
     }
 
-    /** What each unit should be. */
+    /** The expected content of each unit. */
     private byte[][] encoded() {
         var units = new byte[layout.units()][unitBytes];
         for (int at = 0; at < unitBytes; at++) {
@@ -100,7 +100,7 @@ final class StripeModel {
                     scratch).copyFrom(member(read));
         }
         var parity = new Parity();
-        for (Plan.Sum sum : plan.sums()) {
+        for (Plan.Computation sum : plan.computations()) {
             parity.clear();
             for (Plan.Term term : sum.terms()) {
                 parity.add(place(term.unit(), sum.from(), sum.blocks(), term.buffer(), buffer,
@@ -190,7 +190,7 @@ final class StripeModel {
         }
         var parity = new Parity();
         boolean right = true;
-        for (Plan.Sum sum : plan.sums()) {
+        for (Plan.Computation sum : plan.computations()) {
             parity.clear();
             for (Plan.Term term : sum.terms()) {
                 parity.add(MemorySegment.ofArray(scratch[term.unit()]), term.factor());
@@ -202,7 +202,7 @@ final class StripeModel {
         return right;
     }
 
-    /** Flips a bit that nobody notices. */
+    /** Flips a bit without any error. */
     void rot() {
         members[random.nextInt(layout.units())][random.nextInt(unitBytes)] ^= 1 << random
                 .nextInt(8);

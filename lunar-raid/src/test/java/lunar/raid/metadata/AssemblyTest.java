@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.UUID;
 import lunar.raid.SlotState;
@@ -52,21 +53,21 @@ class AssemblyTest {
     }
 
     private static Composition assembled(List<Candidate> candidates) {
-        return assembled(candidates, Consent.NONE);
+        return assembled(candidates, DegradedStart.REFUSED);
     }
 
-    private static Composition assembled(List<Candidate> candidates, Consent consent) {
-        Outcome outcome = Assembly.of(candidates, consent);
+    private static Composition assembled(List<Candidate> candidates, DegradedStart degradedStart) {
+        Outcome outcome = Assembly.of(candidates, degradedStart);
         assertThat(outcome).isInstanceOf(Outcome.Assembled.class);
         return ((Outcome.Assembled) outcome).composition();
     }
 
     private static String refused(List<Candidate> candidates) {
-        return refused(candidates, Consent.FORCED);
+        return refused(candidates, DegradedStart.FORCED);
     }
 
-    private static String refused(List<Candidate> candidates, Consent consent) {
-        Outcome outcome = Assembly.of(candidates, consent);
+    private static String refused(List<Candidate> candidates, DegradedStart degradedStart) {
+        Outcome outcome = Assembly.of(candidates, degradedStart);
         assertThat(outcome).isInstanceOf(Outcome.Refused.class);
         String why = ((Outcome.Refused) outcome).why();
         assertThat(why).doesNotContain("\n");
@@ -88,11 +89,12 @@ class AssemblyTest {
             Composition composition = assembled(candidates);
             assertThat(uses(composition)).containsOnly(IN_SYNC);
             for (int slot = 0; slot < 5; slot++) {
-                assertThat(candidates.get(composition.slots().get(slot).candidate()).uri())
+                assertThat(
+                        candidates.get(composition.slots().get(slot).candidate().getAsInt()).uri())
                         .isEqualTo("file:" + slot);
             }
             assertThat(composition.spares()).singleElement()
-                    .satisfies(spare -> assertThat(candidates.get(spare).uri())
+                    .satisfies(spare -> assertThat(candidates.get(spare.getAsInt()).uri())
                             .isEqualTo("file:5"));
             assertThat(composition.resync()).isEqualTo(Resync.NONE);
             assertThat(composition.isDegraded()).isFalse();
@@ -104,14 +106,14 @@ class AssemblyTest {
     void shouldDoWithoutWhatTheLevelCanMiss() {
         List<Candidate> candidates = all(raid5());
         candidates.remove(1);
-        Composition composition = assembled(candidates, Consent.DEGRADED);
+        Composition composition = assembled(candidates, DegradedStart.ALLOWED);
         assertThat(uses(composition)).containsExactly(IN_SYNC, MISSING, IN_SYNC);
         assertThat(composition.away()).isEqualTo(0b010);
         assertThat(composition.isDegraded()).isTrue();
         assertThat(composition.inSync()).isEqualTo(0b101);
 
         candidates.add(new Candidate("file:wiped", SIZE, 512, new SuperblockReading.Blank()));
-        composition = assembled(candidates, Consent.DEGRADED);
+        composition = assembled(candidates, DegradedStart.ALLOWED);
         assertThat(uses(composition)).containsExactly(IN_SYNC, MISSING, IN_SYNC);
         assertThat(composition.leftOut()).containsExactly(
                 new Composition.LeftOut(2, "there is no superblock on it"));
@@ -140,7 +142,7 @@ class AssemblyTest {
     @Test
     void shouldKnowWhichHalvesOfRaid10Suffice() {
         List<Candidate> four = all(Volumes.volume(Level.RAID10, 4, Consistency.BITMAP));
-        assertThat(uses(assembled(List.of(four.get(2), four.get(1)), Consent.FORCED)))
+        assertThat(uses(assembled(List.of(four.get(2), four.get(1)), DegradedStart.FORCED)))
                 .containsExactly(MISSING, IN_SYNC, IN_SYNC, MISSING);
         assertThat(refused(List.of(four.get(0), four.get(1)))).contains("one of each pair");
     }
@@ -149,17 +151,17 @@ class AssemblyTest {
     void shouldKnowWhichMembersSufficeForBothLayoutsOfAReshape() {
         VolumeRecord four = Volumes.volume(Level.RAID10, 4, Consistency.BITMAP);
         List<Candidate> moving = all(four.withReshape(new ReshapeRecord(3, 2, 0)));
-        assertThat(uses(assembled(List.of(moving.get(1), moving.get(2)), Consent.FORCED)))
+        assertThat(uses(assembled(List.of(moving.get(1), moving.get(2)), DegradedStart.FORCED)))
                 .containsExactly(MISSING, IN_SYNC, IN_SYNC, MISSING);
         assertThat(refused(List.of(moving.get(0), moving.get(3))))
                 .contains("RAID 10, which is being reshaped, needs one of each pair of before");
         // Slot 1 and 2 are no pair any more, so these might have gone on; not before, when they were one.
         List<Candidate> some = List.of(moving.get(0), moving.get(1), moving.get(3));
-        assertThat(refused(some, Consent.NONE)).contains("would start degraded");
+        assertThat(refused(some, DegradedStart.REFUSED)).contains("would start degraded");
         List<Candidate> begun = all(Volumes.volume(Level.RAID10, 5, Consistency.BITMAP)
                 .withReshape(new ReshapeRecord(4, 0, 0)));
         List<Candidate> half = List.of(begun.get(0), begun.get(2), begun.get(4));
-        assertThat(refused(half, Consent.DEGRADED)).as("1 and 3 did for four members")
+        assertThat(refused(half, DegradedStart.ALLOWED)).as("1 and 3 did for four members")
                 .contains("may have been used without");
     }
 
@@ -232,7 +234,7 @@ class AssemblyTest {
         assertThat(uses(assembled(candidates))).containsExactly(IN_SYNC, STALE);
     }
 
-    /** A crash in the middle of a change: who had not got it has missed nothing. */
+    /** A crash in the middle of a change: a member that had not got it has missed nothing. */
     @Test
     void shouldTakeMembersThatAreOneEventBehind() {
         VolumeRecord before = Volumes.volume(Level.RAID6, 5, Consistency.JOURNAL);
@@ -273,7 +275,7 @@ class AssemblyTest {
                 candidate(before.withClean(false), 1)))).contains("different stories");
     }
 
-    /** The rebuild of the one was through, then the other one went: nobody was in use without the other. */
+    /** The rebuild of one copy was complete, then the other failed: neither was in use without the other. */
     @Test
     void shouldTakeHalvesTogetherOfWhichOneWasRebuiltFromTheOther() {
         VolumeRecord before = Volumes.volume(Level.RAID1, 2, Consistency.BITMAP);
@@ -292,13 +294,13 @@ class AssemblyTest {
     void shouldNotBelieveAHalfThatMayHaveBeenGivenUp() {
         VolumeRecord before = Volumes.volume(Level.RAID1, 2, Consistency.BITMAP);
         List<Candidate> half = List.of(candidate(before, 0));
-        for (Consent consent : List.of(Consent.NONE, Consent.DEGRADED)) {
-            assertThat(refused(half, consent)).isEqualTo("volume 'music' (" + Volumes.VOLUME
+        for (DegradedStart degradedStart : List.of(DegradedStart.REFUSED, DegradedStart.ALLOWED)) {
+            assertThat(refused(half, degradedStart)).isEqualTo("volume 'music' (" + Volumes.VOLUME
                     + ") may have been used without the members that are here, whose data would be"
                     + " old then: connect the others, or force it if these are lost for good"
                     + " (slot 1: its member " + Volumes.member(1) + " is missing)");
         }
-        assertThat(uses(assembled(half, Consent.FORCED))).containsExactly(IN_SYNC, MISSING);
+        assertThat(uses(assembled(half, DegradedStart.FORCED))).containsExactly(IN_SYNC, MISSING);
         assertThat(uses(assembled(List.of(candidate(failed(before, 0), 1)))))
                 .as("the other one knows that it is alone").containsExactly(MISSING, IN_SYNC);
     }
@@ -307,7 +309,8 @@ class AssemblyTest {
     void shouldAskBeforeItStartsDegraded() {
         List<Candidate> candidates = all(raid5());
         candidates.remove(1);
-        assertThat(refused(candidates, Consent.NONE)).isEqualTo("volume 'music' (" + Volumes.VOLUME
+        assertThat(refused(candidates, DegradedStart.REFUSED)).isEqualTo("volume 'music' ("
+                + Volumes.VOLUME
                 + ") would start degraded: connect all members, or let it start without (slot 1: "
                 + "its member " + Volumes.member(1) + " is missing)");
         VolumeRecord degraded = failed(raid5(), 1);
@@ -316,8 +319,8 @@ class AssemblyTest {
     }
 
     /**
-     * All members, some of them, or the others go on with the volume and note who is missing. Whatever part is found then
-     * starts without force only where the other part has not gone on, nor could have.
+     * All members, some of them, or the others go on with the volume and note which members are missing. Whatever part
+     * is found then starts without force only where the other part has not gone on, nor could have.
      */
     @Test
     void shouldNeverTakeAPartForNewestThatMayNotBe() {
@@ -339,7 +342,7 @@ class AssemblyTest {
                         }
                     }
                     boolean couldGoOn = layout.survives(part) && part != all;
-                    Outcome outcome = Assembly.of(found, Consent.DEGRADED);
+                    Outcome outcome = Assembly.of(found, DegradedStart.ALLOWED);
                     assertThat(outcome instanceof Outcome.Assembled)
                             .as(level + " " + count + " " + part).isEqualTo(!couldGoOn);
                     assertThat(Assembly.of(found) instanceof Outcome.Assembled)
@@ -378,7 +381,7 @@ class AssemblyTest {
                 candidate(before.next(), 1));
         Composition composition = assembled(found);
         assertThat(uses(composition)).containsOnly(IN_SYNC);
-        assertThat(composition.spares()).containsExactly(0);
+        assertThat(composition.spares()).containsExactly(OptionalInt.of(0));
     }
 
     @Test
@@ -387,7 +390,7 @@ class AssemblyTest {
         List<Candidate> candidates = all(volume);
         candidates.set(3, new Candidate("file:3", SIZE - 512, 512, candidates.get(3).reading()));
         Composition composition = assembled(candidates);
-        assertThat(composition.spares()).containsExactly(Composition.NONE);
+        assertThat(composition.spares()).containsExactly(OptionalInt.empty());
         assertThat(composition.leftOut()).singleElement().satisfies(
                 one -> assertThat(one.why()).startsWith("file:3 has become smaller"));
     }

@@ -225,7 +225,7 @@ class ChecksumsTest {
         test.stop();
         var pages = new ArrayList<byte[]>();
         int slot = members - 1;
-        long at = test.metadata.record().description().layout().sumsBytes() / TestVolume.BLOCK;
+        long at = test.metadata.record().description().layout().checksumsBytes() / TestVolume.BLOCK;
         var page = new byte[Page.BYTES];
         test.disks.get(slot).read(at, MemorySegment.ofArray(page));
         test.open();

@@ -20,7 +20,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** More members go than the level survives, at any moment of writes: these end, and the members have the volume still. */
+/**
+ * More members go than the level survives, at any moment of writes: these end, and the members have the volume still.
+ */
 @Timeout(120)
 class FailedVolumeTest {
     private static final int RUNS = 60;
@@ -92,7 +94,7 @@ class FailedVolumeTest {
         return ended.size() - before;
     }
 
-    /** Nobody is told of members that fail once the volume is closed. */
+    /** Failures of members are not reported once the volume is closed. */
     @Test
     void shouldEndWhatWaitsForMetadataWhenItIsClosed() throws StorageException {
         var test = new TestVolume("seed " + seed, new Random(seed));

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What members do with requests for metadata, and what becomes of the volume. */
+/** Failures of requests for metadata, and their effect on the volume. */
 class MetadataFaultsTest {
     private final long seed = Seed.next();
 
@@ -140,7 +140,7 @@ class MetadataFaultsTest {
         assertThat(broadcast.succeeded()).isEqualTo(1);
     }
 
-    /** Nobody asks a member again that is out, or another one in its place. */
+    /** A member that has failed gets no further requests, and nor does another one in its slot. */
     @Test
     void shouldNotAskAMemberAgainThatWasDroppedWhileItWasBusy() {
         var disk = new SteppedDevice(64);
@@ -221,7 +221,7 @@ class MetadataFaultsTest {
         assertThat(test.metadata.journal().live()).isZero();
     }
 
-    /** What comes after the beginning of a flush is not stable with it. */
+    /** Entries written after the beginning of a flush are not stable with it. */
     @Test
     void shouldNotFreeEntriesThatCameDuringAFlush() throws StorageException {
         TestVolume test = created(Level.RAID5, 4);
@@ -330,12 +330,12 @@ class MetadataFaultsTest {
     @Test
     void shouldNotGiveAJournalUpThatADegradedVolumeNeeds() throws StorageException {
         TestVolume test = withOwnJournal(false);
-        test.consent = Consent.DEGRADED;
+        test.degradedStart = DegradedStart.ALLOWED;
         test.options = OpenOptions.DEFAULT.withJournalReset(JournalReset.withoutJournal());
         assertThatThrownBy(() -> test.open(2)).isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining("connect all members first");
         TestVolume clean = withOwnJournal(true);
-        clean.consent = Consent.DEGRADED;
+        clean.degradedStart = DegradedStart.ALLOWED;
         clean.options = test.options;
         clean.open(2);
         clean.check();

@@ -191,7 +191,7 @@ class PartialRecoveryTest {
         assertThat(cuts).isGreaterThan(20);
     }
 
-    /** What was found to be lost is zeroed, for which others are read: one of these members fails in that moment. */
+    /** Lost blocks are zeroed, for which other members are read: one of these members fails in that moment. */
     @Test
     @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldEndThoughAnotherMemberFailsMeanwhile() throws StorageException {

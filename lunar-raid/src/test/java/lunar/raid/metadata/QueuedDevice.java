@@ -22,8 +22,8 @@ import lunar.block.spi.RequestCompletion;
 import lunar.testkit.PowerCutDevice;
 
 /**
- * A disk with a volatile cache whose submitted requests wait until the test says that one of them is done, in any order,
- * on the test's thread. So a seed replays exactly.
+ * A disk with a volatile cache whose submitted requests wait until the test says that one of them is done, in any
+ * order, on the test's thread. So a seed replays exactly.
  */
 public final class QueuedDevice implements BlockDevice {
     private PowerCutDevice disk;

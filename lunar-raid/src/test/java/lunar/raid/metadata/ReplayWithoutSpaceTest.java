@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
+import java.util.OptionalLong;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
@@ -98,7 +99,7 @@ class ReplayWithoutSpaceTest {
                 Consistency.JOURNAL, CHUNK, 0, Volumes.KEY, null), members, false);
         VolumeMetadata metadata = open(-1);
         metadata.keep(new VolumeState(Collections.nCopies(4, SlotState.ACTIVE),
-                Collections.nCopies(4, 0L), -1, true), // the first resync is done
+                Collections.nCopies(4, 0L), OptionalLong.empty(), true), // the first resync is done
                 failure -> assertThat(failure).isNull());
         endAll();
         stop(metadata);
@@ -125,7 +126,7 @@ class ReplayWithoutSpaceTest {
                     : Candidate.of("disk:" + slot, disks.get(slot)));
             devices.add(slot == missing ? null : disks.get(slot));
         }
-        var composition = ((Outcome.Assembled) Assembly.of(candidates, Consent.DEGRADED))
+        var composition = ((Outcome.Assembled) Assembly.of(candidates, DegradedStart.ALLOWED))
                 .composition();
         return VolumeMetadata.open(composition,
                 new VolumeDevices(devices, List.of(), null), OpenOptions.DEFAULT, faults);
@@ -197,7 +198,7 @@ class ReplayWithoutSpaceTest {
     }
 
     private static void requireResyncOfStripe(VolumeMetadata metadata) {
-        assertThat(metadata.resyncedStripes()).isNotNegative();
+        assertThat(metadata.resyncedStripes()).isPresent();
         assertThat(metadata.stale().next(STRIPE)).isEqualTo(STRIPE);
     }
 
@@ -333,7 +334,7 @@ class ReplayWithoutSpaceTest {
     @Test
     void shouldLoseChecksumsWherePagesHaveNoSpace() throws Exception {
         VolumeRecord volume = Volumes
-                .withSums(Volumes.volume(Level.RAID5, 4, Consistency.JOURNAL, 4));
+                .withChecksums(Volumes.volume(Level.RAID5, 4, Consistency.JOURNAL, 4));
         ChecksumArea area = ChecksumArea.of(volume);
         var thin = new Thin(new SteppedDevice(
                 (int) (area.pageAtBytes(ChecksumFormat.pages(area.blocks())) / BLOCK)));

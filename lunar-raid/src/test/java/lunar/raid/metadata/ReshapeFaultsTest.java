@@ -26,7 +26,7 @@ import lunar.testkit.Seed;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What goes wrong while a volume gets a member more, and what is to become of it then. */
+/** Failures while a volume gets another member, and their outcome. */
 class ReshapeFaultsTest {
     private static final ScanOptions ONE_ROW = ScanOptions.DEFAULT.withBatch(1);
     private static final UUID OWN = new UUID(7, 7);
@@ -206,13 +206,13 @@ class ReshapeFaultsTest {
                 () -> VolumeMetadata.open(was, test.devices(), OpenOptions.DEFAULT, told::put))
                 .isInstanceOf(MediumException.class);
         assertThat(told).containsOnlyKeys(1);
-        test.consent = Consent.DEGRADED;
+        test.degradedStart = DegradedStart.ALLOWED;
         test.open(1);
         host.checkAll();
         finish(test, host);
     }
 
-    /** Whoever waits for the blocks of a request goes on after its end, not before. */
+    /** A request that waits for the blocks of another goes on after its end, not before. */
     @Test
     void shouldEndARequestBeforeTheReshapeGoesOn() throws StorageException {
         TestVolume test = created(Level.RAID5, "");

@@ -32,7 +32,7 @@ final class ReshapeHost {
         }
     }
 
-    /** What does not end any more may have been done, or not. */
+    /** Requests that do not end any more may have been performed, or not. */
     void crash() {
         busy.clear();
         open = 0;

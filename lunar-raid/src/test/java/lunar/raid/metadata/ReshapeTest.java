@@ -114,7 +114,7 @@ class ReshapeTest {
             assertThat(test.volume.fail(slot, new LostWritesException("its cache"))).isTrue();
         }
         test.settle();
-        assertThat(test.volume.state().resyncedStripes()).as(test.title()).isZero();
+        assertThat(test.volume.state().resyncedStripes()).as(test.title()).hasValue(0);
         assertThat(test.volume.reshapesFirst()).isTrue();
         assertThatThrownBy(() -> test.volume.resync(ScanOptions.DEFAULT))
                 .isInstanceOf(IllegalStateException.class);
@@ -172,7 +172,7 @@ class ReshapeTest {
             BackgroundScan part = begun(test, host, 2);
             assertThat(part.failure()).isInstanceOf(AbortedException.class);
             assertThat(test.volume.survives(1L << way[1] | 1L << way[2])).isFalse();
-            test.consent = Consent.FORCED;
+            test.degradedStart = DegradedStart.FORCED;
             assertThat(test.assembly(way[1], way[2]).toString()).contains(
                     "RAID 10, which is being reshaped, needs one of each pair of before and of");
             test.restart();
@@ -227,7 +227,7 @@ class ReshapeTest {
         test.disks.get(3).write(moved, old);
         test.disks.get(2).write(kept, old);
         test.open();
-        assertThat(test.volume.state().resyncedStripes()).isZero();
+        assertThat(test.volume.state().resyncedStripes()).hasValue(0);
         assertThatThrownBy(() -> test.volume.reshape(TWO_ROWS))
                 .hasMessageContaining("a background scan is under way, or due");
         test.resync();
@@ -241,7 +241,7 @@ class ReshapeTest {
         return chunk;
     }
 
-    /** What a member has missed of a reshape no bit tells: it gets all. */
+    /** No bit tells what a member has missed of a reshape: it gets all. */
     @ParameterizedTest
     @CsvSource({"RAID5, 3, 1", "RAID10, 3, 1", "RAID10, 4, 3", "RAID10, 4, 4"})
     void shouldGiveAllToAMemberThatWasAway(Level level, int members, int slot)
@@ -378,7 +378,7 @@ class ReshapeTest {
                 isCut = test.isCut();
                 host.crash();
                 test.restart();
-                test.consent = Consent.FORCED;
+                test.degradedStart = DegradedStart.FORCED;
                 boolean isLost = level.isRedundant() && after % 2 == 1;
                 int lost = (victim + after / 2) % disks;
                 Outcome outcome = isLost ? test.assembly(lost) : test.assembly();

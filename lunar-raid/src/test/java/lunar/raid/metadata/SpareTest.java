@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Random;
 import lunar.block.BlockDevice;
 import lunar.block.DeviceGoneException;
@@ -50,7 +51,7 @@ class SpareTest {
         assertThat(test.metadata.record().members().get(2).uuid()).isEqualTo(test.uuids.get(4));
         test.stop();
         test.open();
-        assertThat(test.composition.slots().get(2).candidate()).isEqualTo(4);
+        assertThat(test.composition.slots().get(2).candidate()).hasValue(4);
         assertThat(test.composition.leftOut()).singleElement()
                 .satisfies(one -> assertThat(one.candidate()).isEqualTo(2));
         test.check();
@@ -88,7 +89,8 @@ class SpareTest {
         TestVolume test = created(Level.RAID5, 2);
         test.stop();
         test.open(4);
-        assertThat(test.composition.spares()).containsExactly(Composition.NONE, 5);
+        assertThat(test.composition.spares()).containsExactly(OptionalInt.empty(),
+                OptionalInt.of(5));
         assertThat(test.metadata.spares()).extracting(Spare::isAway).containsExactly(true, false);
         test.fail(1);
         test.metadata.returnSpare(test.uuids.get(4), test.disks.get(4));
@@ -150,7 +152,7 @@ class SpareTest {
                 .isTrue();
         test.fill();
         test.stop();
-        test.consent = Consent.DEGRADED;
+        test.degradedStart = DegradedStart.ALLOWED;
         test.open(0, 1);
         assertThat(test.metadata.record().members().get(1).uuid()).isEqualTo(test.uuids.get(4));
         test.check();

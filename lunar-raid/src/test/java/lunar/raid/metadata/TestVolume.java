@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.UUID;
 import lunar.block.BlockDevice;
@@ -36,14 +37,14 @@ final class TestVolume {
     final List<UUID> uuids = new ArrayList<>();
     OpenOptions options = OpenOptions.DEFAULT;
     RaidListener listener = RaidListener.NONE;
-    Consent consent = Consent.NONE;
+    DegradedStart degradedStart = DegradedStart.REFUSED;
     /** The device that has the journal; null where the members have it. Among the disks, too. */
     QueuedDevice journal;
     Composition composition;
     VolumeMetadata metadata;
     VolumeEngine volume;
     private final String title;
-    /** What it does against crashes; null for the best that its level can do. */
+    /** Its consistency; null for the best that its level has. */
     Consistency consistency;
     /** Whether members keep checksums. */
     boolean checksums;
@@ -88,7 +89,7 @@ final class TestVolume {
                     ? Candidate.unreachable("disk:" + disk, "away")
                     : Candidate.of("disk:" + disk, disks.get(disk)));
         }
-        return Assembly.of(candidates, consent);
+        return Assembly.of(candidates, degradedStart);
     }
 
     private static boolean isIn(int[] set, int one) {
@@ -113,11 +114,11 @@ final class TestVolume {
     VolumeDevices devices() {
         var slots = new ArrayList<BlockDevice>();
         for (Composition.Slot slot : composition.slots()) {
-            slots.add(slot.candidate() < 0 ? null : disks.get(slot.candidate()));
+            slots.add(slot.candidate().isEmpty() ? null : disks.get(slot.candidate().getAsInt()));
         }
         var spares = new ArrayList<BlockDevice>();
-        for (int candidate : composition.spares()) {
-            spares.add(candidate < 0 ? null : disks.get(candidate));
+        for (OptionalInt candidate : composition.spares()) {
+            spares.add(candidate.isEmpty() ? null : disks.get(candidate.getAsInt()));
         }
         return new VolumeDevices(slots, spares, journal);
     }
@@ -131,7 +132,8 @@ final class TestVolume {
         return RaidOptions.of(Identity.of("raid", metadata.record().description().uuid()))
                 .withPauses(Runnable::run)
                 .withPolicy(options.policy()).withListener(listener).withGuard(metadata)
-                .withKeeper(metadata).withLost(metadata.badBlocks()).withStale(metadata.stale());
+                .withKeeper(metadata).withBadBlocks(metadata.badBlocks())
+                .withStale(metadata.stale());
     }
 
     boolean isCut() { return disks.stream().anyMatch(QueuedDevice::isCut); }
@@ -143,7 +145,7 @@ final class TestVolume {
         }
     }
 
-    /** One request that waits is done; false where none does. */
+    /** Performs a request that waits; returns false if none does. */
     boolean step() {
         var busy = disks.stream().filter(disk -> disk.pending() > 0).toList();
         if (!busy.isEmpty()) {
@@ -166,7 +168,7 @@ final class TestVolume {
     void resync() {
         volume.resync(ScanOptions.DEFAULT);
         settle();
-        assertThat(volume.state().resyncedStripes()).as(title).isEqualTo(-1);
+        assertThat(volume.state().resyncedStripes()).as(title).isEmpty();
     }
 
     /** Writes every block, stripe by stripe; stable. */
@@ -231,7 +233,7 @@ final class TestVolume {
     /** It gets the last disk for a member more. */
     void grow() { grow(disks.size() - 1); }
 
-    /** The same with another disk, as a shell does it: volume and metadata come to rest, the record is changed. */
+    /** Grows by another disk, as the service does: volume and metadata come to rest, the record is changed. */
     void grow(int disk) {
         var failures = new ArrayList<StorageException>();
         volume.pause(() -> metadata.pause(_ -> {
@@ -271,7 +273,7 @@ final class TestVolume {
     private BlockDevice comeBack(int slot) {
         Composition.Slot found = composition.slots().get(slot);
         assertThat(found.use()).as(title).isIn(Use.STALE, Use.STALE_COVERED);
-        int disk = found.candidate();
+        int disk = found.candidate().getAsInt();
         try {
             metadata.admit(slot, disks.get(disk), uuids.get(disk), true);
         } catch (StorageException e) {

@@ -22,7 +22,7 @@ import lunar.raid.layout.Layout;
 import lunar.raid.layout.Level;
 import lunar.raid.metadata.Assembly.Outcome;
 import lunar.raid.metadata.Composition.Use;
-import lunar.raid.metadata.page.LongTransfer;
+import lunar.raid.metadata.page.ChunkedTransfer;
 import lunar.raid.metadata.record.VolumeRecord;
 import lunar.testkit.PowerCutDevice;
 import lunar.testkit.Seed;
@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Volumes on disks with volatile caches, from creation on: written, cut off from power at any moment, put together from
- * what is on the disks, with one of them lost at times, and rebuilt. What was flushed is there, what was written since is
- * there or not, block by block; only blocks that are listed as bad may be neither. Redundancy is true as soon as the
+ * what is on the disks, with one of them lost at times, and rebuilt. What was flushed is there, what was written since
+ * is there or not, block by block; only blocks that are listed as bad may be neither. Redundancy is true as soon as the
  * volume is put together again (with a journal) or after the dirty regions have been compared (with a bitmap).
  */
 class VolumeCrashTest {
@@ -131,12 +131,12 @@ class VolumeCrashTest {
                     ? Candidate.unreachable("disk:" + slot, "lost")
                     : Candidate.of("disk:" + slot, disks.get(slot)));
         }
-        Outcome outcome = Assembly.of(candidates, Consent.FORCED);
+        Outcome outcome = Assembly.of(candidates, DegradedStart.FORCED);
         assertThat(outcome).as(what()).isInstanceOf(Outcome.Assembled.class);
         composition = ((Outcome.Assembled) outcome).composition();
         var devices = new ArrayList<BlockDevice>();
         for (Composition.Slot slot : composition.slots()) {
-            devices.add(slot.candidate() < 0 ? null : disks.get(slot.candidate()));
+            devices.add(slot.candidate().isEmpty() ? null : disks.get(slot.candidate().getAsInt()));
         }
         return devices;
     }
@@ -155,7 +155,8 @@ class VolumeCrashTest {
         replayed += metadata.replayed();
         volume = VolumeEngine.of(metadata.record().shape(), metadata.raidMembers(),
                 RaidOptions.of(Identity.of("raid", metadata.record().description().uuid()))
-                        .withGuard(metadata).withKeeper(metadata).withLost(metadata.badBlocks())
+                        .withGuard(metadata).withKeeper(metadata)
+                        .withBadBlocks(metadata.badBlocks())
                         .withStale(metadata.stale()));
         layout = volume.layout();
         Arrays.fill(busy, false);
@@ -167,7 +168,7 @@ class VolumeCrashTest {
         volume.resync(ScanOptions.DEFAULT.withOnEnd(_ -> ended[0] = true));
         QueuedDevice.settle(disks, random);
         assertThat(ended[0]).as(what()).isTrue();
-        assertThat(volume.state().resyncedStripes()).as(what()).isEqualTo(-1);
+        assertThat(volume.state().resyncedStripes()).as(what()).isEmpty();
     }
 
     private void work() throws StorageException {
@@ -372,7 +373,7 @@ class VolumeCrashTest {
         int memberBlocks = (int) (long) volume.shape().memberBlocks().getFirst();
         for (int slot = 0; slot < disks.size(); slot++) {
             MemorySegment data = MemorySegment.ofArray(new byte[memberBlocks * BLOCK]);
-            LongTransfer.read(disks.get(slot), offset * BLOCK, data);
+            ChunkedTransfer.read(disks.get(slot), offset * BLOCK, data);
             content[slot] = data.toArray(JAVA_LONG_UNALIGNED);
         }
         for (int at = 0; at < content[0].length; at++) {

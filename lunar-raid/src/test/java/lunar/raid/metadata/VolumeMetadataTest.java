@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import lunar.block.BlockDevice;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
@@ -57,7 +58,8 @@ class VolumeMetadataTest {
                     : Candidate.of("disk:" + slot, disks.get(slot)));
             devices.add(slot == missing ? null : disks.get(slot));
         }
-        composition = ((Outcome.Assembled) Assembly.of(candidates, Consent.DEGRADED)).composition();
+        composition = ((Outcome.Assembled) Assembly.of(candidates, DegradedStart.ALLOWED))
+                .composition();
         return VolumeMetadata.open(composition,
                 new VolumeDevices(devices, List.of(), null), OpenOptions.DEFAULT, faults);
     }
@@ -158,7 +160,7 @@ class VolumeMetadataTest {
     private static VolumeState state(SlotState third) {
         return new VolumeState(
                 List.of(SlotState.ACTIVE, SlotState.ACTIVE, third, SlotState.ACTIVE),
-                List.of(0L, 0L, 0L, 0L), -1, true);
+                List.of(0L, 0L, 0L, 0L), OptionalLong.empty(), true);
     }
 
     private void keep(VolumeMetadata metadata, VolumeState state) {
@@ -168,7 +170,7 @@ class VolumeMetadataTest {
         assertThat(kept).containsExactly((StorageException) null);
     }
 
-    /** It was told when the slot was still without a member: nobody listened. */
+    /** The failure was reported while the slot was still without a member: no listener took it. */
     @Test
     void shouldGiveUpWhoHadFailedBeforeTheVolumeKnewThatItHasCome() throws StorageException {
         var failed = new ArrayList<Integer>();

@@ -33,19 +33,20 @@ public final class Volumes {
         Shape shape = Shape.of(level, 512, CHUNK_BLOCKS, slots, MEMBER_BLOCKS);
         return new VolumeDescription(VOLUME, "music", 1_795_255_200_000L, level, 512,
                 CHUNK_BLOCKS, slots, Layout.of(shape).volumeBlocks(), consistency,
-                consistency == Consistency.NONE ? 0 : 4, journal ? KEY : MemberRecord.NOBODY, null,
+                consistency == Consistency.NONE ? 0 : 4, journal ? KEY : MemberRecord.NIL_UUID,
+                null,
                 layout);
     }
 
-    /** The same, whose members keep checksums. */
-    public static VolumeRecord withSums(VolumeRecord volume) {
+    /** Returns a volume whose members keep checksums. */
+    public static VolumeRecord withChecksums(VolumeRecord volume) {
         VolumeDescription what = volume.description();
         MetadataLayout layout = what.layout();
         return volume.withDescription(new VolumeDescription(what.uuid(), what.name(),
                 what.createdMs(), what.level(), what.blockSize(), what.chunkBlocks(),
                 what.slots(), what.volumeBlocks(), what.consistency(), what.regionStripes(),
                 what.journalKey(), what.journalDevice(),
-                layout.withSums(layout.dataBytes() + MEMBER_BLOCKS * 512, 512)));
+                layout.withChecksums(layout.dataBytes() + MEMBER_BLOCKS * 512, 512)));
     }
 
     public static VolumeRecord volume(Level level, int slots, Consistency consistency) {

@@ -13,8 +13,10 @@ import lunar.block.BlockDevice;
 import lunar.block.BusyException;
 import lunar.block.Devices;
 import lunar.block.StorageException;
+import lunar.raid.OwnershipOptions;
 import lunar.raid.metadata.record.OwnerRecord;
-import lunar.raid.metadata.superblock.OwnerPlace;
+import lunar.raid.metadata.superblock.OwnerRecordStore;
+import lunar.raid.service.ownership.Ownership;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -28,12 +30,12 @@ class OwnershipTakingTest {
             false, (int) LEASE.toMillis(), 0,
             new OwnerRecord.ProcessId(UUID.randomUUID(), 1, 4711, 1, 0, "alpha"), "");
 
-    private final List<ShakyDisk> disks = new ArrayList<>();
+    private final List<FlakyDisk> disks = new ArrayList<>();
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
 
     OwnershipTakingTest() throws StorageException {
         for (int i = 0; i < 2; i++) {
-            disks.add(new ShakyDisk(Devices.open("ram:1MiB"), true));
+            disks.add(new FlakyDisk(Devices.open("ram:1MiB"), true));
             write(i, OWNER);
         }
     }
@@ -42,16 +44,16 @@ class OwnershipTakingTest {
     void end() { workers.shutdownNow(); }
 
     private OwnerRecord there(int disk) throws StorageException {
-        return new OwnerPlace(disks.get(disk).below()).read().orElseThrow();
+        return new OwnerRecordStore(disks.get(disk).below()).read().orElseThrow();
     }
 
     private void write(int disk, OwnerRecord record) throws StorageException {
-        var place = new OwnerPlace(disks.get(disk).below());
+        var place = new OwnerRecordStore(disks.get(disk).below());
         var _ = place.read();
         assertThat(place.swap(record)).isTrue();
     }
 
-    /** The owner of a disk counts its record up when somebody is about to replace it, once or each time. */
+    /** The owner of a disk counts its record up when another process is about to replace it, once or each time. */
     private void awake(int disk, boolean isOnce) {
         disks.get(disk).beforeSwap = () -> {
             try {

@@ -13,9 +13,10 @@ import lunar.block.BlockDevice;
 import lunar.block.BusyException;
 import lunar.block.OwnershipLostException;
 import lunar.block.StorageException;
+import lunar.raid.OwnershipOptions;
 import lunar.raid.layout.Level;
 import lunar.raid.metadata.record.OwnerRecord;
-import lunar.raid.metadata.superblock.OwnerPlace;
+import lunar.raid.metadata.superblock.OwnerRecordStore;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,7 +47,7 @@ class OwnershipTest {
     }
 
     private static OwnerRecord record(SharedDisks disks, String uri) throws StorageException {
-        return new OwnerPlace(disks.disk(uri)).read().orElseThrow();
+        return new OwnerRecordStore(disks.disk(uri)).read().orElseThrow();
     }
 
     /** The record of a process of another host. */
@@ -55,9 +56,9 @@ class OwnershipTest {
                 new OwnerRecord.ProcessId(UUID.randomUUID(), 1, 4711, 1, 0, "alpha"), "");
     }
 
-    private static OwnerPlace write(SharedDisks disks, String uri, OwnerRecord record)
+    private static OwnerRecordStore write(SharedDisks disks, String uri, OwnerRecord record)
             throws StorageException {
-        var place = new OwnerPlace(disks.disk(uri));
+        var place = new OwnerRecordStore(disks.disk(uri));
         var _ = place.read();
         assertThat(place.swap(record)).isTrue();
         return place;
@@ -93,7 +94,7 @@ class OwnershipTest {
             volume = before.uuid();
         }
         OwnerRecord owner = elsewhere(volume, 5);
-        OwnerPlace place = write(disks, "disk:2", owner);
+        OwnerRecordStore place = write(disks, "disk:2", owner);
         var stopped = new AtomicBoolean();
         Thread beats = Thread.ofVirtual().start(() -> {
             try {
@@ -109,7 +110,7 @@ class OwnershipTest {
                 .hasMessageContaining("in use by host alpha pid 4711");
         stopped.set(true);
         beats.join();
-        assertThat(new OwnerPlace(disks.disk("disk:0")).read().orElseThrow().epoch())
+        assertThat(new OwnerRecordStore(disks.disk("disk:0")).read().orElseThrow().epoch())
                 .as("it has not touched other members").isEqualTo(1);
     }
 
@@ -122,7 +123,7 @@ class OwnershipTest {
             before.write(7, block(3));
             volume = before.uuid();
         }
-        OwnerPlace _ = write(disks, "disk:1", elsewhere(volume, 9));
+        OwnerRecordStore _ = write(disks, "disk:1", elsewhere(volume, 9));
         try (RunningVolume after = start(spec, disks)) {
             assertThat(read(after)).isEqualTo((byte) 3);
             assertThat(record(disks, "disk:0").epoch()).isEqualTo(10);
@@ -203,9 +204,9 @@ class OwnershipTest {
     void shouldWriteARecordOfItsOwnOverOneThatIsBroken() throws Exception {
         var disks = new SharedDisks(false);
         VolumeSpec spec = disks.create(Level.RAID1, 2, OPTIONS);
-        long lba = OwnerPlace.AT_BYTES / 512;
+        long lba = OwnerRecordStore.AT_BYTES / 512;
         disks.disk("disk:0").write(lba, block(0x55));
-        assertThat(new OwnerPlace(disks.disk("disk:0")).read()).isEqualTo(Optional.empty());
+        assertThat(new OwnerRecordStore(disks.disk("disk:0")).read()).isEqualTo(Optional.empty());
         try (RunningVolume volume = start(spec, disks)) {
             volume.write(7, block(1));
             assertThat(record(disks, "disk:0").volume()).isEqualTo(volume.uuid());
@@ -220,7 +221,7 @@ class OwnershipTest {
         try (RunningVolume volume = RunningVolume.open(spec, disks.new Gateway(), List.of(),
                 events)) {
             OwnerRecord other = elsewhere(UUID.randomUUID(), 1);
-            var place = new OwnerPlace(disks.disk("disk:1"));
+            var place = new OwnerRecordStore(disks.disk("disk:1"));
             do { // until no beat comes between
                 var _ = place.read();
             } while (!place.swap(other));

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import lunar.block.StorageException;
+import lunar.raid.OwnershipOptions;
 import lunar.raid.layout.Level;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.AfterEach;
@@ -18,7 +19,7 @@ abstract class RunningFixture {
     private static final RunTiming QUICK = new RunTiming(Duration.ofMillis(5), 2,
             Duration.ofMillis(5), Duration.ofMillis(40), Duration.ZERO, Duration.ofSeconds(20),
             Duration.ofSeconds(20));
-    /** These disks know no COMPARE AND WRITE, and nobody else starts a volume of them at the same time. */
+    /** These disks support no COMPARE AND WRITE, and no other process starts a volume of them at the same time. */
     private static final OwnershipOptions ALONE = new OwnershipOptions(Duration.ofSeconds(2),
             Duration.ofSeconds(6), Duration.ofSeconds(12), Duration.ZERO, false, true);
     static final RunOptions OPTIONS = RunOptions.DEFAULT.withTiming(QUICK).withOwnership(ALONE);
@@ -43,7 +44,7 @@ abstract class RunningFixture {
         volume = RunningVolume.open(spec, shelf, List.of(), events);
     }
 
-    /** All power is cut while nobody hears of any disk any more; then the volume is started again. */
+    /** All power is cut while no disk answers any more; then the volume is started again. */
     final void crash() throws StorageException {
         shelf.pullAll();
         volume.close();

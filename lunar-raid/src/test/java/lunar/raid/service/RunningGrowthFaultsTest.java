@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import lunar.block.StorageException;
 import lunar.raid.layout.Level;
-import lunar.raid.metadata.Consent;
+import lunar.raid.metadata.DegradedStart;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,12 +70,12 @@ class RunningGrowthFaultsTest extends RunningFixture {
         shelf.add(NEW, SMALL_BYTES);
     }
 
-    private VolumeSpec with(List<String> members, Consent consent) {
+    private VolumeSpec with(List<String> members, DegradedStart degradedStart) {
         return new VolumeSpec(spec.level(), spec.name(), members, spec.spares(), Optional.empty(),
-                OPTIONS.withConsent(consent));
+                OPTIONS.withDegradedStart(degradedStart));
     }
 
-    /** What there is, in the block that may have been written too. */
+    /** The content of the volume, including the block that may have been written. */
     private void check(Writer writer) throws StorageException {
         int block = writer.uncertain;
         if (block >= 0) {
@@ -136,7 +136,7 @@ class RunningGrowthFaultsTest extends RunningFixture {
             if (level == Level.RAID1) {
                 startWithout(what, victim, named, writer);
             }
-            spec = with(named, Consent.NONE);
+            spec = with(named, DegradedStart.REFUSED);
             open();
             check(writer);
             fill(0, 64 << 10);
@@ -169,7 +169,7 @@ class RunningGrowthFaultsTest extends RunningFixture {
     private void startWithout(String what, String victim, List<String> named, Writer writer)
             throws Exception {
         shelf.disk(victim).pull();
-        spec = with(named, Consent.FORCED);
+        spec = with(named, DegradedStart.FORCED);
         open();
         check(writer);
         fill(0, 64 << 10);

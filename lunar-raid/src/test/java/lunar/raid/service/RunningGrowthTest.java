@@ -207,7 +207,7 @@ class RunningGrowthTest extends RunningFixture {
         assertThatThrownBy(() -> volume.grow("disk:1", false))
                 .hasMessageContaining("a member or a spare already");
         assertThatThrownBy(() -> volume.grow("disk:none", false))
-                .hasMessageContaining("nobody answers");
+                .hasMessageContaining("no answer");
         volume.fail(0);
         shelf.add("disk:new", MEMBER_BYTES);
         assertThatThrownBy(() -> volume.grow("disk:new", false)).hasMessageContaining("degraded");

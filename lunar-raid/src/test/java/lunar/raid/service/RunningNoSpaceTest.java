@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RunningNoSpaceTest extends RunningFixture {
     private static final int METADATA_BLOCKS = (2 << 20) / BLOCK;
 
-    /** Outlives whoever opens it. */
+    /** Outlives each volume that opens it. */
     private static final class Thin extends ForwardingDevice {
         private final BitSet allocated = new BitSet();
         private int space;

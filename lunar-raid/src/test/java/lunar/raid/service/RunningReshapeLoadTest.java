@@ -25,7 +25,7 @@ class RunningReshapeLoadTest extends RunningFixture {
 
     private final AtomicBoolean isOver = new AtomicBoolean();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
-    /** What each block has; changed by the thread that has it. */
+    /** The content of each block; changed by the thread that has it. */
     private int[] tags = {};
 
     /** Uses the blocks that it has. */

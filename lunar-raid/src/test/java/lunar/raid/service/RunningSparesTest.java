@@ -53,7 +53,7 @@ class RunningSparesTest extends RunningFixture {
         assertThat(shelf.openCount()).isZero();
         List<String> all = new ArrayList<>(spec.members());
         all.addAll(spec.spares());
-        spec = with(all, List.of()); // the superblocks know who is what
+        spec = with(all, List.of()); // the superblocks tell which device is what
         open();
         assertThat(spares()).containsExactly("spare:0", "spare:1");
         shelf.disk("disk:1").pull();
@@ -92,7 +92,7 @@ class RunningSparesTest extends RunningFixture {
         create(Level.RAID5, 3, List.of());
         shelf.add("spare:a", MEMBER_BYTES);
         shelf.add("spare:small", 1 << 20);
-        assertThat(volume.add("spare:a", false)).isEqualTo(-1);
+        assertThat(volume.add("spare:a", false)).isEmpty();
         assertThatThrownBy(() -> volume.add("spare:a", false)).hasMessageContaining("already");
         assertThatThrownBy(() -> volume.add("spare:small", false))
                 .hasMessageContaining("too small");
@@ -101,12 +101,12 @@ class RunningSparesTest extends RunningFixture {
         assertThatThrownBy(() -> volume.remove("spare:x")).hasMessageContaining("no spare");
         assertThat(spares()).containsExactly("spare:a");
         volume.close();
-        open(); // nobody names it: it is known to be away
+        open(); // not named in the URI: it is known to be away
         assertThat(volume.status().spares()).singleElement().satisfies(spare -> {
             assertThat(spare.uri()).isEmpty();
             assertThat(spare.why()).isEqualTo("it is away");
         });
-        assertThat(volume.add("spare:a", false)).isEqualTo(-1); // it comes back for what it is
+        assertThat(volume.add("spare:a", false)).isEmpty(); // it comes back for what it is
         assertThat(spares()).containsExactly("spare:a");
         volume.remove("spare:a");
         assertThat(volume.status().spares()).isEmpty();
@@ -148,7 +148,7 @@ class RunningSparesTest extends RunningFixture {
 
     /** Slot 1's member comes back where a person wants it, and gets what it missed. */
     private void addBack(String name) throws Exception {
-        assertThat(volume.add(name, false)).isEqualTo(1);
+        assertThat(volume.add(name, false)).hasValue(1);
         assertThat(events.await(VolumeEvent.MemberReturned.class))
                 .isEqualTo(new VolumeEvent.MemberReturned(1, "disk:1", true));
         events.awaitThrough(ScanKind.REBUILD);
@@ -174,7 +174,7 @@ class RunningSparesTest extends RunningFixture {
         open(); // nothing to be asked: it was out before
         assertThatThrownBy(() -> volume.add("1", false))
                 .isInstanceOf(InvalidRequestException.class)
-                .hasMessageContaining("does not come back").hasMessageContaining("nobody answers");
+                .hasMessageContaining("does not come back").hasMessageContaining("no answer");
         assertThat(volume.status().slots().get(1).state()).isEqualTo(SlotState.FAILED);
         shelf.disk("disk:1").putBack();
         addBack("disk:1");

@@ -3,7 +3,7 @@ package lunar.raid.service;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import lunar.raid.layout.Level;
-import lunar.raid.metadata.Consent;
+import lunar.raid.metadata.DegradedStart;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,7 +20,7 @@ class RunningStartFaultsTest extends RunningFixture {
     @EnumSource(value = Level.class, names = {"RAID5", "RAID6"})
     void shouldStartWithoutAMemberThatGoesAwayMeanwhile(Level level) throws Exception {
         create(level, Math.max(3, level.minMembers()));
-        spec = spec.withOptions(OPTIONS.withConsent(Consent.DEGRADED));
+        spec = spec.withOptions(OPTIONS.withDegradedStart(DegradedStart.ALLOWED));
         int starts = 0;
         for (int done = 0;; done += 1 + random.nextInt(3)) {
             fill(random.nextInt(64) * BLOCK, 64 << 10);

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -159,7 +160,7 @@ class RunningVolumeTest extends RunningFixture {
         shelf.add("disk:new", MEMBER_BYTES);
         volume.replace(2, "disk:new", false);
         var begun = events.await(VolumeEvent.ScanBegan.class);
-        assertThat(begun).isEqualTo(new VolumeEvent.ScanBegan(ScanKind.REBUILD, 2));
+        assertThat(begun).isEqualTo(new VolumeEvent.ScanBegan(ScanKind.REBUILD, OptionalInt.of(2)));
         VolumeStatus status = volume.status();
         assertThat(status.health()).isEqualTo(VolumeHealth.REBUILDING);
         assertThat(status.scans()).singleElement().satisfies(scan -> {
@@ -219,7 +220,9 @@ class RunningVolumeTest extends RunningFixture {
         check();
     }
 
-    /** What waits for metadata ends with it, so that it can be closed; and what is on its members is a whole volume. */
+    /**
+     * Requests that wait for metadata end with the volume, so that it can be closed; its members hold a whole volume.
+     */
     @ParameterizedTest
     @EnumSource(value = Level.class, names = {"RAID1", "RAID5", "RAID6", "RAID10"})
     void shouldEndAllRequestsWhenMoreMembersAreGoneThanItSurvives(Level level) throws Exception {
@@ -265,7 +268,7 @@ class RunningVolumeTest extends RunningFixture {
                 Optional.empty(), OPTIONS), "raid5:music");
         shelf.disk("disk:0").pull();
         shelf.disk("disk:1").pull();
-        assertRefused(spec, "nobody answers");
+        assertRefused(spec, "no answer");
         assertThat(shelf.openCount()).isZero();
     }
 

@@ -20,14 +20,14 @@ import lunar.block.spi.RequestCompletion;
 import lunar.raid.layout.Level;
 import lunar.raid.metadata.Creation;
 import lunar.raid.metadata.record.VolumeRecord;
-import lunar.raid.metadata.superblock.OwnerPlace;
+import lunar.raid.metadata.superblock.OwnerRecordStore;
 
 /** Disks in memory that any number of gateways may have open at once, as LUNs of an array. */
 final class SharedDisks {
     private static final String SIZE = "ram:4MiB";
 
     private final Map<String, BlockDevice> disks = new ConcurrentHashMap<>();
-    /** Who writes to a disk; 0 where all may. */
+    /** The process that may write to a disk; 0 if all may. */
     private final Map<String, AtomicLong> holders = new ConcurrentHashMap<>();
     private final boolean reserves;
 
@@ -98,7 +98,7 @@ final class SharedDisks {
 
             @Override
             public void execute(BlockRequest request) throws StorageException {
-                if (isSilent && request.lba() == OwnerPlace.AT_BYTES / blockSize()) {
+                if (isSilent && request.lba() == OwnerRecordStore.AT_BYTES / blockSize()) {
                     throw new DeadlineException(request + ": late");
                 }
                 require(request);

@@ -25,8 +25,8 @@ import lunar.raid.metadata.record.VolumeRecord;
 import lunar.testkit.PowerCutDevice;
 
 /**
- * Disks with volatile caches that outlive whoever opens them: they can be pulled and put back, hang, and lose their
- * power. Only one at a time has a disk open, as with files.
+ * Disks with volatile caches that outlive the volumes that open them: they can be pulled and put back, hang, and lose
+ * their power. Only one at a time has a disk open, as with files.
  */
 final class Shelf implements MemberOpener {
     /** Of a member without a journal on it. */
@@ -38,7 +38,7 @@ final class Shelf implements MemberOpener {
 
     Shelf(Random random) { this.random = random; }
 
-    /** One of them. */
+    /** A disk of the shelf. */
     static final class Disk {
         private final AtomicBoolean isPowered;
         private volatile PowerCutDevice content;
@@ -131,7 +131,7 @@ final class Shelf implements MemberOpener {
         /** Requests do not end until the disk is closed. */
         void hang() { hangs = true; }
 
-        /** Who blocks for a request waits until the disk is open again. */
+        /** A caller that blocks for a request waits until the disk is open again. */
         synchronized void shut() {
             isShut = true;
         }
@@ -251,10 +251,10 @@ final class Shelf implements MemberOpener {
         isPowered.set(true);
     }
 
-    /** Nothing is heard of any disk any more until {@link #cut}, from one moment on, as if this process were cut off. */
-    void pullAll() {
-        isPowered.set(false);
-    }
+    /**
+     * Nothing is heard of any disk any more until {@link #cut}, from one moment on, as if this process were cut off.
+     */
+    void pullAll() { isPowered.set(false); }
 
     int openCount() {
         return (int) disks.values().stream().filter(disk -> disk.open != null).count();
@@ -264,7 +264,7 @@ final class Shelf implements MemberOpener {
     public Handle open(String uri) throws StorageException {
         Disk disk = disks.get(uri);
         if (disk == null || disk.isGone()) {
-            throw new DeviceGoneException(uri + ": nobody answers");
+            throw new DeviceGoneException(uri + ": no answer");
         }
         synchronized (disk) {
             if (disk.open != null) {
@@ -281,7 +281,7 @@ final class Shelf implements MemberOpener {
         return create(level, name, members, memberBytes, List.of(), options);
     }
 
-    /** The same, with disks of this shelf as spares. */
+    /** Returns a spec with disks of this shelf as spares. */
     VolumeSpec create(Level level, String name, int members, int memberBytes, List<String> spares,
             RunOptions options) throws StorageException {
         var uris = new ArrayList<String>();

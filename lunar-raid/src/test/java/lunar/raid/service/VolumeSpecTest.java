@@ -35,7 +35,8 @@ class VolumeSpecTest {
                 List.of("file:spare.img"), Optional.of("disk:/dev/nvme0n1"),
                 RunOptions.DEFAULT.withRebuildRate(1 << 20)
                         .withStallTimeout(Duration.ofSeconds(90))
-                        .withLostJournal(LostJournal.DROP).withConfigFile("/etc/a & b%.toml"));
+                        .withLostJournal(LostJournalPolicy.DROP)
+                        .withConfigFile("/etc/a & b%.toml"));
         assertThat(VolumeSpec.of(DeviceUri.parse(spec.uri()))).isEqualTo(spec);
         assertThat(spec).hasToString(VolumeSpec.scheme(level) + ":my.vol-1:a");
         assertThat(VolumeSpec.schemes()).contains(VolumeSpec.scheme(level));
@@ -61,7 +62,7 @@ class VolumeSpecTest {
         assertThat(VolumeSpec.time(text)).isEqualTo(Duration.ofMillis(millis));
     }
 
-    /** Found by whoever opens devices, without knowing of volumes. */
+    /** Found by code that opens devices without knowing of volumes. */
     @Test
     void shouldBeOpenedAsAnyDevice() throws Exception {
         var members = new ArrayList<Creation.Member>();

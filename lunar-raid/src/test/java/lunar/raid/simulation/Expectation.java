@@ -8,8 +8,9 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * What each block of the volume may read as. A block is filled with one number, its tag. While writes of a block are
- * under way, or after they have overlapped or failed, it may have several. Sets of tags are arrays that never change.
+ * The values that each block of the volume may read as. A block is filled with one number, its tag. While writes of a
+ * block are under way, or after they have overlapped or failed, it may have several. Sets of tags are arrays that never
+ * change.
  */
 final class Expectation {
     static final int BLOCK_BYTES = SimMember.BLOCK_BYTES;
@@ -38,7 +39,7 @@ final class Expectation {
     }
 
     private final long[][] candidates;
-    /** What each block may be after a crash. */
+    /** The values that each block may have after a crash. */
     private final long[][] survivors;
     private final BitSet unsettled = new BitSet();
     private final List<Access> writes = new ArrayList<>();
@@ -187,7 +188,7 @@ final class Expectation {
         return true;
     }
 
-    /** The one tag of all these blocks, if they have one and nobody writes; else -1. */
+    /** The tag that all these blocks have, if no write is in flight; else -1. */
     long known(int from, int count) {
         long[] first = candidates[from];
         for (int block = from; block < from + count; block++) {

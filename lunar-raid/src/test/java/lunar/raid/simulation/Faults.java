@@ -1,7 +1,7 @@
 package lunar.raid.simulation;
 
 /**
- * What may go wrong in a simulation, beside requests that must be sent again.
+ * The faults of a simulation, besides requests that must be sent again.
  *
  * @param losses members that are gone, stall, tear or cannot read a range, within what the level promises
  * @param crashes of all at once, at any moment
@@ -25,12 +25,12 @@ record Faults(boolean losses, boolean crashes, boolean metadata, boolean checksu
         this(losses, crashes, metadata, false);
     }
 
-    /** The same, and members lose their caches. */
+    /** Returns these faults, and losses of members' caches. */
     Faults withCaches(boolean has) {
         return new Faults(losses, crashes, metadata, checksums, bitmap, has, excess);
     }
 
-    /** The same, and more is lost than the level survives. */
+    /** Returns these faults, and losses of more than the level survives. */
     Faults withExcess() {
         return new Faults(losses, crashes, metadata, checksums, bitmap, caches, true);
     }

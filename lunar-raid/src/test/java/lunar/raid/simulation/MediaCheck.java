@@ -5,8 +5,8 @@ import java.util.zip.CRC32C;
 import lunar.raid.layout.Code;
 import lunar.raid.layout.Galois;
 import lunar.raid.layout.Layout;
-import lunar.raid.layout.Relayout;
-import lunar.raid.simulation.Tally.Event;
+import lunar.raid.layout.ReshapeMap;
+import lunar.raid.simulation.EventCounts.Event;
 
 /**
  * Looks at what is on the members, without the volume: each redundant unit must be what its stripe's data make of it.
@@ -27,8 +27,8 @@ final class MediaCheck {
         requireTrueRedundancy(world.layout, 0, world.layout.stripes(), when);
     }
 
-    /** The same of a volume between two layouts. */
-    void requireTrueRedundancy(Relayout map, long rows, String when) {
+    /** Checks a volume between two layouts. */
+    void requireTrueRedundancy(ReshapeMap map, long rows, String when) {
         requireTrueRedundancy(map.after(), 0, map.stripes(rows), when);
         Layout before = map.before();
         requireTrueRedundancy(before, map.blocks(rows) / before.stripeBlocks(),

@@ -3,8 +3,8 @@ package lunar.raid.simulation;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import lunar.block.BlockDevice;
-import lunar.raid.LostBlocks;
-import lunar.raid.Reshaping;
+import lunar.raid.BadBlockList;
+import lunar.raid.ReshapeState;
 import lunar.raid.StateKeeper;
 import lunar.raid.StripeSet;
 import lunar.raid.WriteGuard;
@@ -12,12 +12,12 @@ import lunar.raid.engine.VolumeEngine;
 import lunar.raid.layout.Planner;
 import lunar.raid.metadata.record.MetadataLayout;
 
-/** What of a volume a simulation replaces: nothing, or one thing that is done wrong, to see that it is found. */
+/** The parts of a volume that a simulation replaces: none, or one by a faulty one, to see that it is detected. */
 record Rules(UnaryOperator<Planner> planner, UnaryOperator<WriteGuard> guard,
-        UnaryOperator<StateKeeper> keeper, UnaryOperator<Reshaping.Keeper> reshape,
+        UnaryOperator<StateKeeper> keeper, UnaryOperator<ReshapeState.Keeper> reshape,
         UnaryOperator<StripeSet> stale, Consumer<VolumeEngine> volume, Members members,
-        Consumer<SimMember> fence, UnaryOperator<LostBlocks> lost) {
-    /** What stands between a volume and the members that it starts with. */
+        Consumer<SimMember> fence, UnaryOperator<BadBlockList> lost) {
+    /** Wraps the members that a volume starts with. */
     interface Members {
         BlockDevice over(MetadataLayout layout, int slot, int slots, BlockDevice member);
     }
@@ -42,7 +42,7 @@ record Rules(UnaryOperator<Planner> planner, UnaryOperator<WriteGuard> guard,
                 RIGHT.volume, RIGHT.members, RIGHT.fence, RIGHT.lost);
     }
 
-    static Rules reshape(UnaryOperator<Reshaping.Keeper> wrong) {
+    static Rules reshape(UnaryOperator<ReshapeState.Keeper> wrong) {
         return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, wrong, RIGHT.stale,
                 RIGHT.volume, RIGHT.members, RIGHT.fence, RIGHT.lost);
     }
@@ -53,7 +53,7 @@ record Rules(UnaryOperator<Planner> planner, UnaryOperator<WriteGuard> guard,
                 RIGHT.volume, RIGHT.members, RIGHT.fence, RIGHT.lost);
     }
 
-    /** What is done to a volume that has grown, or was opened. */
+    /** Changes a volume that has grown, or was opened. */
     static Rules volume(Consumer<VolumeEngine> wrong) {
         return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, RIGHT.stale,
                 wrong, RIGHT.members, RIGHT.fence, RIGHT.lost);
@@ -64,14 +64,14 @@ record Rules(UnaryOperator<Planner> planner, UnaryOperator<WriteGuard> guard,
                 RIGHT.volume, wrong, RIGHT.fence, RIGHT.lost);
     }
 
-    /** What is made sure of a member's earlier requests when it is opened anew. */
+    /** Ends a member's earlier requests when it is opened anew. */
     static Rules fence(Consumer<SimMember> wrong) {
         return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, RIGHT.stale,
                 RIGHT.volume, RIGHT.members, wrong, RIGHT.lost);
     }
 
     /** The list of blocks that have lost their content. */
-    static Rules lost(UnaryOperator<LostBlocks> wrong) {
+    static Rules lost(UnaryOperator<BadBlockList> wrong) {
         return new Rules(RIGHT.planner, RIGHT.guard, RIGHT.keeper, RIGHT.reshape, RIGHT.stale,
                 RIGHT.volume, RIGHT.members, RIGHT.fence, wrong);
     }

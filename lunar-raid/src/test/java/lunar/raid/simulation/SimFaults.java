@@ -16,9 +16,9 @@ import lunar.raid.metadata.record.MemberRecord;
 import lunar.raid.metadata.record.Superblock;
 import lunar.raid.metadata.record.SuperblockReading;
 import lunar.raid.metadata.record.VolumeRecord;
-import lunar.raid.simulation.Tally.Event;
+import lunar.raid.simulation.EventCounts.Event;
 
-/** What goes wrong, and whether the level promises to survive it: more than that does not happen. */
+/** The faults that happen, no more than the level survives. */
 final class SimFaults {
     private static final int MAX_BAD_BLOCKS = 4;
     private static final int MAX_BUSY = 4;
@@ -54,7 +54,7 @@ final class SimFaults {
      * too much.
      */
     boolean isWithinPromise(long lost) {
-        return sim.volume().state().resyncedStripes() < 0 && (world.faults.excess()
+        return sim.volume().state().resyncedStripes().isEmpty() && (world.faults.excess()
                 ? world.layout.survives(lost)
                 : isWithinPromise(members, lost));
     }
@@ -133,7 +133,7 @@ final class SimFaults {
                 .makeBusy(1 + world.random.nextInt(MAX_BUSY));
     }
 
-    /** A member is gone, does not answer, is given up by somebody, or tears a write. */
+    /** A member is gone, does not answer, is failed by the operator, or tears a write. */
     void lose() {
         int slot = world.random.nextInt(members.size());
         if (!isWithinPromise(incomplete() | 1L << slot)) {
@@ -160,7 +160,7 @@ final class SimFaults {
                         && sim.volume().state().slots().get(slot) == SlotState.ACTIVE) {
                     sim.cover(slot);
                 }
-                sim.volume().fail(slot, new DeviceGoneException("as somebody wants"));
+                sim.volume().fail(slot, new DeviceGoneException("failed by the operator"));
             }
             default -> world.log.append(member.tear() ? 't' : '-');
         }
@@ -230,15 +230,15 @@ final class SimFaults {
      */
     boolean mayCollapse() {
         return sim.metadata() != null && world.layout.shape().level().isRedundant()
-                && sim.volume().state().resyncedStripes() < 0
+                && sim.volume().state().resyncedStripes().isEmpty()
                 && members.stream().allMatch(member -> member.bad().isEmpty() && !member.isLossy);
     }
 
     /**
      * The members that do not come back after all were lost: those that the newest record on any of them calls FAILED.
-     * What such a one knows may be so old that it has no member in common with what the volume is now, which is refused
-     * for a person to decide (docs/raid-format.md): it could have been in use by itself. One that has just failed, which
-     * no crash would find yet, comes back.
+     * The state that such a member has may be so old that it has no member in common with what the volume is now, which
+     * is refused for a person to decide (docs/raid-format.md): it could have been in use by itself. One that has just
+     * failed, which no crash would find yet, comes back.
      */
     List<SimMember> givenUp() {
         List<MemberRecord> table = members.stream().filter(member -> !member.isGone)
@@ -253,7 +253,7 @@ final class SimFaults {
                 .mapToObj(members::get).toList();
     }
 
-    /** One member more is gone, or says nothing any more. */
+    /** Another member is gone, or does not answer any more. */
     void loseOneMore() {
         List<SimMember> there = members.stream()
                 .filter(member -> !member.isGone && !member.isStalled).toList();
@@ -291,7 +291,7 @@ final class SimFaults {
      * @return whether it has happened
      */
     boolean crash(Runnable forget) {
-        boolean isComparing = sim.volume().state().resyncedStripes() >= 0;
+        boolean isComparing = sim.volume().state().resyncedStripes().isPresent();
         if (isComparing && !sim.volume().isReshaping()) {
             return false;
         }
@@ -322,7 +322,7 @@ final class SimFaults {
     /** At times a member is lost with it, but for while copies are compared: the first one counts then. */
     private boolean crashKnowing(Runnable forget) {
         List<SimMember> images = members.stream().map(SimMember::afterCrash).toList();
-        int lost = world.faults.losses() && sim.volume().state().resyncedStripes() < 0
+        int lost = world.faults.losses() && sim.volume().state().resyncedStripes().isEmpty()
                 && world.random.nextInt(3) == 0
                         ? world.random.nextInt(images.size())
                         : -1;
@@ -330,7 +330,8 @@ final class SimFaults {
         if (composition == null) {
             return false;
         }
-        // A member that was given up, or came back, may not know: the others tell, and if they are lost it passes for good.
+        // A member that was given up, or came back, may not know: the others tell, and if they are lost it passes for
+        // good.
         long missing = Layout.all(images.size()) & ~composition.inSync();
         for (int slot = 0; slot < images.size(); slot++) {
             missing |= sim.kept().slots().get(slot) == SlotState.ACTIVE ? 0 : 1L << slot;

@@ -6,7 +6,7 @@ import lunar.raid.ScanOptions;
 import lunar.raid.layout.Level;
 import lunar.raid.metadata.Growth;
 import lunar.raid.metadata.VolumeMetadata;
-import lunar.raid.simulation.Tally.Event;
+import lunar.raid.simulation.EventCounts.Event;
 import org.jspecify.annotations.Nullable;
 
 /** Gives the volume of a simulation a member more, and goes on with what comes of that until all is moved. */
@@ -99,7 +99,7 @@ final class SimGrowth {
         try {
             Growth.check(metadata, "sim:new", member);
         } catch (StorageException _) { // a slot has failed meanwhile, or blocks are lost
-            metadata.goOn();
+            metadata.resume();
             sim.volume().resume();
             return;
         }

@@ -7,10 +7,10 @@ import lunar.block.BlockRequest.Operation;
 import lunar.block.MediumException;
 import lunar.block.MiscompareException;
 import lunar.block.StorageException;
-import lunar.raid.simulation.Tally.Event;
+import lunar.raid.simulation.EventCounts.Event;
 import org.jspecify.annotations.Nullable;
 
-/** Whoever writes to the volume, and knows what must read back. */
+/** A host that writes to the volume, and knows what must read back. */
 final class SimHost {
     private static final int MAX_OPEN = 12;
     private static final int READ_ALL_BLOCKS = 16;
@@ -20,14 +20,14 @@ final class SimHost {
     private final SimWorld world;
     private final SimVolume sim;
     private final Expectation expected;
-    private final BeyondPromise beyond;
+    private final ExcessLossCheck beyond;
     private final int blocks;
     /** Blocks that a crash has left without content, until they are written again. */
     private final BitSet unreadable = new BitSet();
     private int open;
     private long lastTag;
 
-    SimHost(SimWorld world, SimVolume sim, BeyondPromise beyond) {
+    SimHost(SimWorld world, SimVolume sim, ExcessLossCheck beyond) {
         this.world = world;
         this.sim = sim;
         this.beyond = beyond;
@@ -91,7 +91,9 @@ final class SimHost {
         return false;
     }
 
-    /** Whether a change of some blocks may end so, since too much of their stripes was lost at some time since a moment. */
+    /**
+     * Whether a change of some blocks may end so, since too much of their stripes was lost at some time since a moment.
+     */
     private boolean mayRefuse(int from, int count, long since, @Nullable StorageException failure) {
         if (!(failure instanceof MediumException)) {
             return false;
@@ -225,7 +227,7 @@ final class SimHost {
 
     // --- crashes ---
 
-    /** What was under way is not any more; what was flushed counts. */
+    /** Requests in flight are lost; flushed writes count. */
     void crash() {
         expected.crash();
         open = 0;

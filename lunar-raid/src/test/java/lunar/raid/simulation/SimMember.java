@@ -28,7 +28,7 @@ import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.block.spi.RequestCompletion;
 import lunar.block.spi.RequestValidation;
-import lunar.raid.simulation.Tally.Event;
+import lunar.raid.simulation.EventCounts.Event;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +45,7 @@ final class SimMember implements BlockDevice {
     private static final int LONG_TRANSFER = 256;
     private static final byte[] ZEROES = new byte[BLOCK_BYTES];
 
-    /** The power went off in the middle of a request that somebody waits for. */
+    /** The power went off in the middle of a request that is waited for. */
     static final class PowerCut extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -55,7 +55,7 @@ final class SimMember implements BlockDevice {
     private final int number;
     private final int cleanBlocks;
     private final RandomGenerator random;
-    private final Tally tally;
+    private final EventCounts tally;
     private final byte[][] medium;
     /** Contents since the last flush, by block, the latest last. */
     private final Map<Integer, List<byte[]>> cache = new HashMap<>();
@@ -93,7 +93,7 @@ final class SimMember implements BlockDevice {
      *
      * @param cleanBlocks blocks of zeroes, requests to which need not be sent again
      */
-    SimMember(int number, int cleanBlocks, int blocks, RandomGenerator random, Tally tally) {
+    SimMember(int number, int cleanBlocks, int blocks, RandomGenerator random, EventCounts tally) {
         this.number = number;
         this.cleanBlocks = cleanBlocks;
         this.random = random;
@@ -136,7 +136,7 @@ final class SimMember implements BlockDevice {
         return rubbish;
     }
 
-    /** What is left of it after a crash that happens now; this one is as it was. */
+    /** Returns the member as a crash now leaves it; this one is unchanged. */
     SimMember afterCrash() {
         return new SimMember(this);
     }
@@ -206,12 +206,12 @@ final class SimMember implements BlockDevice {
         isLossy = false;
     }
 
-    /** Whoever opens it anew has made sure that nothing sent before has an effect any more. */
+    /** Opening it anew ensures that nothing sent before has an effect any more. */
     void fence() {
         late.clear();
     }
 
-    /** One write that has failed has its effect nevertheless; false where there is none. */
+    /** A write that has failed has its effect nevertheless; false if there is none. */
     boolean landLate() {
         if (late.isEmpty()) {
             return false;
@@ -289,7 +289,7 @@ final class SimMember implements BlockDevice {
                 || (request.operation() != Operation.FLUSH && request.lba() >= cleanBlocks);
     }
 
-    /** One write has a part of its effect and fails; false where none is pending. */
+    /** A write has a part of its effect and fails; false if none is pending. */
     boolean tear() {
         for (BlockRequest request : List.copyOf(pending)) {
             if (request.operation() == Operation.WRITE) {
@@ -376,7 +376,7 @@ final class SimMember implements BlockDevice {
         }
     }
 
-    /** What a block reads as; not to be changed. */
+    /** The content of a block; not to be changed. */
     byte[] block(int block) {
         List<byte[]> contents = cache.isEmpty() ? null : cache.get(block);
         return contents == null ? medium[block] : contents.getLast();

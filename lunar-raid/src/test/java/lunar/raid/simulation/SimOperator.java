@@ -9,10 +9,10 @@ import lunar.raid.SlotState;
 import lunar.raid.StripeSet;
 import lunar.raid.VolumeState;
 import lunar.raid.metadata.bitmap.IntentBitmap;
-import lunar.raid.simulation.Tally.Event;
+import lunar.raid.simulation.EventCounts.Event;
 import org.jspecify.annotations.Nullable;
 
-/** Whoever looks after the volume: replaces members, takes them back, goes on with rebuilds, scrubs. */
+/** The operator of the volume: replaces members, takes them back, resumes rebuilds, scrubs. */
 final class SimOperator {
     private final SimWorld world;
     private final SimVolume sim;
@@ -106,7 +106,7 @@ final class SimOperator {
         return sim.volume().replace(slot, world.members.get(slot), world.dataOffset(), options);
     }
 
-    /** What was there before comes back, and gets what it missed. */
+    /** The previous member comes back, and gets what it missed. */
     private Rebuild readmit(int slot, ScanOptions options) {
         world.log.append('q');
         world.tally.count(Event.READMITTED);

@@ -6,11 +6,12 @@ import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.Identity;
 import lunar.block.StorageException;
+import lunar.raid.Completion;
 import lunar.raid.FailurePolicy;
 import lunar.raid.RaidListener;
 import lunar.raid.RaidMember;
 import lunar.raid.RaidOptions;
-import lunar.raid.Reshaping;
+import lunar.raid.ReshapeState;
 import lunar.raid.SlotState;
 import lunar.raid.StateKeeper;
 import lunar.raid.StripeSet;
@@ -19,13 +20,13 @@ import lunar.raid.engine.VolumeEngine;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Level;
 import lunar.raid.layout.Planner;
-import lunar.raid.layout.Relayout;
+import lunar.raid.layout.ReshapeMap;
 import lunar.raid.metadata.Assembly;
 import lunar.raid.metadata.Assembly.Outcome;
 import lunar.raid.metadata.Candidate;
 import lunar.raid.metadata.Composition;
-import lunar.raid.metadata.Consent;
 import lunar.raid.metadata.Creation;
+import lunar.raid.metadata.DegradedStart;
 import lunar.raid.metadata.FaultListener;
 import lunar.raid.metadata.Growth;
 import lunar.raid.metadata.OpenOptions;
@@ -37,8 +38,8 @@ import lunar.raid.metadata.record.ReshapeRecord;
 import lunar.raid.metadata.record.Superblock;
 import lunar.raid.metadata.record.SuperblockReading;
 import lunar.raid.metadata.superblock.SuperblockStore;
+import lunar.raid.simulation.EventCounts.Event;
 import lunar.raid.simulation.SimMember.PowerCut;
-import lunar.raid.simulation.Tally.Event;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,14 +57,14 @@ final class SimVolume {
     private final List<SimMember> members;
     private @Nullable VolumeMetadata metadata;
     private VolumeEngine volume;
-    /** What is stable of the volume's state, and the members that it is about. */
+    /** The stable state of the volume, and the members that it is about. */
     private VolumeState kept;
     private List<SimMember> keptMembers;
     /** Whether every block has a checksum since the last start. */
     private boolean areSumsKnown;
     /** Slots whose member may come back, with what it missed. */
     private long covered;
-    /** What was told of members before there was a volume to hear it; null while there is one. */
+    /** Failures of members reported before there was a volume; null while there is one. */
     private @Nullable List<Runnable> early;
 
     SimVolume(SimWorld world, Rules rules) {
@@ -81,7 +82,7 @@ final class SimVolume {
     @Nullable
     VolumeMetadata metadata() { return metadata; }
 
-    /** What is stable of the state. */
+    /** The stable state. */
     VolumeState kept() { return kept; }
 
     /** Whether the record on the members calls a slot's member up to date. */
@@ -118,7 +119,7 @@ final class SimVolume {
         Layout layout = layoutOf(block);
         long stripe = block / layout.stripeBlocks();
         int unit = block % layout.stripeBlocks() / SimWorld.CHUNK_BLOCKS;
-        return metadata != null && metadata.lostBlocks().overlaps(layout.slot(stripe, unit),
+        return metadata != null && metadata.badBlockList().overlaps(layout.slot(stripe, unit),
                 layout.memberBlock(stripe, unit) + block % SimWorld.CHUNK_BLOCKS, 1);
     }
 
@@ -127,27 +128,27 @@ final class SimVolume {
         if (!volume.isReshaping()) {
             return List.of(world.layout);
         }
-        var map = Relayout.of(world.layout.shape(), world.layout.shape().members() - 1);
+        var map = ReshapeMap.of(world.layout.shape(), world.layout.shape().members() - 1);
         return List.of(map.before(), map.after());
     }
 
     /** How blocks are being moved; null where they are not. */
     @Nullable
-    Relayout map() {
-        Reshaping reshaping = metadata == null ? null : metadata.reshaping();
+    ReshapeMap map() {
+        ReshapeState reshaping = metadata == null ? null : metadata.reshaping();
         return reshaping == null
                 ? null
-                : Relayout.of(world.layout.shape(), reshaping.slotsBefore());
+                : ReshapeMap.of(world.layout.shape(), reshaping.slotsBefore());
     }
 
     /** Rows that have been moved, as the members tell it. */
     long movedRows() {
-        Reshaping reshaping = metadata == null ? null : metadata.reshaping();
+        ReshapeState reshaping = metadata == null ? null : metadata.reshaping();
         return reshaping == null ? 0 : reshaping.rows();
     }
 
     private Layout layoutOf(int block) {
-        Relayout map = map();
+        ReshapeMap map = map();
         return map == null
                 ? world.layout
                 : block < map.blocks(movedRows()) ? map.after() : map.before();
@@ -214,7 +215,7 @@ final class SimVolume {
             world.later(() -> {
                 kept = next;
                 keptMembers = now;
-                done.kept(null);
+                done.completed(null);
             });
         };
         return VolumeEngine.of(world.layout, rules.planner().apply(Planner.of(world.layout)), slots,
@@ -275,7 +276,7 @@ final class SimVolume {
                     : Candidate.of("sim:" + slot, of.get(slot)));
         }
         return Assembly.of(candidates,
-                Consent.FORCED) instanceof Outcome.Assembled(Composition composition)
+                DegradedStart.FORCED) instanceof Outcome.Assembled(Composition composition)
                         ? composition
                         : null;
     }
@@ -287,7 +288,7 @@ final class SimVolume {
         MetadataLayout layout = composition.volume().description().layout();
         var devices = new ArrayList<@Nullable BlockDevice>();
         for (int slot = 0; slot < members.size(); slot++) {
-            devices.add(composition.slots().get(slot).candidate() < 0
+            devices.add(composition.slots().get(slot).candidate().isEmpty()
                     ? null
                     : rules.members().over(layout, slot, members.size(), members.get(slot)));
         }
@@ -305,11 +306,11 @@ final class SimVolume {
         return made;
     }
 
-    private @Nullable Reshaping reshaping(VolumeMetadata opened) {
-        Reshaping right = opened.reshaping();
+    private @Nullable ReshapeState reshaping(VolumeMetadata opened) {
+        ReshapeState right = opened.reshaping();
         return right == null
                 ? null
-                : new Reshaping(right.slotsBefore(), right.rows(), right.stagingBlock(),
+                : new ReshapeState(right.slotsBefore(), right.rows(), right.stagingBlock(),
                         right.stagingBlocks(), rules.reshape().apply(right.keeper()));
     }
 
@@ -333,10 +334,10 @@ final class SimVolume {
     private RaidOptions options(VolumeMetadata opened) {
         var keeper = new StateKeeper() {
             @Override
-            public void keep(VolumeState state, Done done) {
+            public void keep(VolumeState state, Completion done) {
                 opened.keep(state, why -> {
                     kept = state;
-                    done.kept(why);
+                    done.completed(why);
                 });
             }
 
@@ -345,7 +346,7 @@ final class SimVolume {
         };
         return options().withGuard(rules.guard().apply(opened))
                 .withKeeper(rules.keeper().apply(keeper))
-                .withLost(rules.lost().apply(opened.lostBlocks()))
+                .withBadBlocks(rules.lost().apply(opened.badBlockList()))
                 .withStale(rules.stale().apply(opened.stale()));
     }
 
@@ -374,7 +375,9 @@ final class SimVolume {
         told.forEach(Runnable::run);
     }
 
-    /** Opens the volume of what a crash has left of its members; at times the next crash comes in the middle of that. */
+    /**
+     * Opens the volume of what a crash has left of its members; at times the next crash comes in the middle of that.
+     */
     void recover(List<SimMember> images, Composition composition, int lost) {
         Composition how = composition;
         replaceMembers(images, lost);

@@ -8,10 +8,13 @@ import java.util.random.RandomGenerator;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Level;
 import lunar.raid.layout.Shape;
-import lunar.raid.simulation.Tally.Event;
+import lunar.raid.simulation.EventCounts.Event;
 import org.jspecify.annotations.Nullable;
 
-/** What the parts of a simulation share: its seed and all that follows from it, its members, and what is yet to happen. */
+/**
+ * The state that the parts of a simulation share: its seed and all that follows from it, its members, and what is yet
+ * to happen.
+ */
 final class SimWorld {
     static final int CHUNK_BLOCKS = 8;
     /** With metadata a MiB, and one more for a journal. */
@@ -32,14 +35,14 @@ final class SimWorld {
     final Faults faults;
     /** Of all members; blocks that are not moved yet are in another one. */
     Layout layout;
-    final Tally tally = new Tally();
+    final EventCounts tally = new EventCounts();
     final List<SimMember> members = new ArrayList<>();
     final List<UUID> uuids = new ArrayList<>();
-    /** What happens beside the requests of members, in any order. */
+    /** Events besides the requests of members, in any order. */
     final List<Runnable> events = new ArrayList<>();
     /** Steps of a thousand that are ticks for metadata alone. */
     final int metadataTicks;
-    /** What has happened, in short: two runs of a seed have the same. */
+    /** A digest of all events: two runs of a seed have the same. */
     final StringBuilder log = new StringBuilder();
     /** Whether more may be lost than the level survives: then requests may fail. */
     boolean isCollapsing;
@@ -102,7 +105,7 @@ final class SimWorld {
         });
     }
 
-    /** One thing happens, if there is any. */
+    /** Performs an event, if there is any. */
     void proceed() {
         int able = 0;
         for (SimMember member : members) {

@@ -6,19 +6,20 @@ import lunar.raid.BackgroundScan;
 import lunar.raid.Scrub;
 import lunar.raid.VolumeState;
 import lunar.raid.layout.Level;
-import lunar.raid.layout.Relayout;
+import lunar.raid.layout.ReshapeMap;
 import lunar.raid.metadata.VolumeMetadata;
-import lunar.raid.simulation.Tally.Event;
+import lunar.raid.simulation.EventCounts.Event;
 
 /**
  * A volume on faulty members, in one thread, without a clock: a seed says what is asked of it, in which order members
- * have their effects, and what goes wrong with them, within what the level promises. Whatever was acknowledged must read
- * back, nothing may fail, and in the end all redundancy must be true. The same seed does the same again. Where the faults
- * say so, more blocks become unreadable than the level survives: reads of these may fail, and of no others, and so may
- * changes in their stripes, which may have to read them ({@link BeyondPromise}).
+ * have their effects, and what goes wrong with them, within what the level promises. Whatever was acknowledged must
+ * read back, nothing may fail, and in the end all redundancy must be true. The same seed does the same again. Where the
+ * faults say so, more blocks become unreadable than the level survives: reads of these may fail, and of no others, and
+ * so may changes in their stripes, which may have to read them ({@link ExcessLossCheck}).
  *
- * <p>With metadata a crash may come while members are lost or rebuilt, or take one along; what a crash has torn and then
- * cannot be known is listed, and the host writes it again. Without, the volume's state is kept, and all else compared.
+ * <p>With metadata a crash may come while members are lost or rebuilt, or take one along; what a crash has torn and
+ * then cannot be known is listed, and the host writes it again. Without, the volume's state is kept, and all else
+ * compared.
  */
 final class Simulation {
     private static final int STEPS = 1500;
@@ -43,7 +44,7 @@ final class Simulation {
     private final SimVolume sim;
     private final SimHost host;
     private final SimFaults faults;
-    private final BeyondPromise beyond;
+    private final ExcessLossCheck beyond;
     private final SimOperator operator;
     private final MediaCheck media;
     private final SimGrowth growth;
@@ -55,7 +56,7 @@ final class Simulation {
         world = new SimWorld(level, seed, what);
         sim = new SimVolume(world, rules);
         faults = new SimFaults(world, sim);
-        beyond = new BeyondPromise(world, faults::incomplete);
+        beyond = new ExcessLossCheck(world, faults::incomplete);
         host = new SimHost(world, sim, beyond);
         operator = new SimOperator(world, sim);
         media = new MediaCheck(world);
@@ -68,7 +69,7 @@ final class Simulation {
         return of(seed, true);
     }
 
-    /** The same of before there were checksums. */
+    /** Plays a simulation without checksums. */
     static Simulation withoutChecksums(long seed) {
         return of(seed, false);
     }
@@ -127,7 +128,7 @@ final class Simulation {
     }
 
     /** How often what has happened. */
-    Tally tally() { return world.tally; }
+    EventCounts tally() { return world.tally; }
 
     /** Runs as long as one usually does, and returns what has happened, in short. */
     String run() {
@@ -218,7 +219,7 @@ final class Simulation {
         growth.crash();
     }
 
-    /** One member after the other is lost, amid requests, until the volume fails: all of these end. */
+    /** Members are lost one after the other, amid requests, until the volume fails: all of these end. */
     private void collapse() {
         List<SimMember> givenUp = faults.givenUp();
         world.isCollapsing = true;
@@ -254,7 +255,7 @@ final class Simulation {
     }
 
     private void requireTrueRedundancy() {
-        Relayout map = sim.map();
+        ReshapeMap map = sim.map();
         if (map == null) {
             media.requireTrueRedundancy("after a crash");
         } else {

@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class Simulations {
     private static final int MAX_FAILURES = 10;
-    /** One in so many gets members more. */
+    /** The share of volumes that grow: one in so many. */
     private static final int GROWING = 4;
-    /** One in so many loses more than its level survives. */
+    /** The share of volumes that lose more than their level survives: one in so many. */
     private static final int BEYOND = 5;
     private static final long PROGRESS_SECONDS = 10;
 
@@ -28,7 +28,7 @@ final class Simulations {
     private final AtomicLong begun = new AtomicLong();
     private final AtomicLong ended = new AtomicLong();
     /** Guarded by this, as the next one. */
-    private final Tally tally = new Tally();
+    private final EventCounts tally = new EventCounts();
     private final List<Failure> failures = new ArrayList<>();
 
     /** Simulations of the seeds from the first on. */
@@ -39,11 +39,11 @@ final class Simulations {
 
     synchronized List<Failure> failures() { return List.copyOf(failures); }
 
-    synchronized Tally tally() { return tally; }
+    synchronized EventCounts tally() { return tally; }
 
     /** Plays until all are played, or too many have failed. For any number of threads at once. */
     void play() {
-        var own = new Tally();
+        var own = new EventCounts();
         for (long i = begun.getAndIncrement(); i < count && !isEnough(); i = begun
                 .getAndIncrement()) {
             play(first + i, own);
@@ -56,7 +56,7 @@ final class Simulations {
 
     private synchronized boolean isEnough() { return failures.size() >= MAX_FAILURES; }
 
-    private void play(long seed, Tally own) {
+    private void play(long seed, EventCounts own) {
         try {
             Simulation simulation = simulation(seed);
             simulation.run();

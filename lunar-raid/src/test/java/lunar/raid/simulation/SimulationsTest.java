@@ -3,12 +3,12 @@ package lunar.raid.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
-import lunar.raid.simulation.Tally.Event;
+import lunar.raid.simulation.EventCounts.Event;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What {@code make simulate} plays: each kind of trouble comes in numbers, and what it has found stays mended. */
+/** The simulations of {@code make simulate}: each kind of fault occurs often, and defects they found stay fixed. */
 class SimulationsTest {
     private static final int RUNS = 400;
     /** Fewer would be chance. */
@@ -19,7 +19,7 @@ class SimulationsTest {
         var simulations = new Simulations(1, RUNS);
         simulations.play();
         assertThat(simulations.failures()).isEmpty();
-        Tally tally = simulations.tally();
+        EventCounts tally = simulations.tally();
         assertThat(tally.of(Event.RUN)).isEqualTo(RUNS);
         assertThat(Arrays.stream(Event.values()).filter(event -> tally.of(event) < FEW))
                 .as("%s", tally).isEmpty();
@@ -33,7 +33,7 @@ class SimulationsTest {
         Simulation.withoutChecksums(seed).run();
     }
 
-    /** What the journal had for a slot from before it failed came back over what a rebuild had put there. */
+    /** An entry of the journal from before a slot failed was replayed over the data of its rebuild. */
     @ParameterizedTest
     @ValueSource(longs = {1_021_412, 1_039_314, 1_039_649, 1_046_484})
     void shouldNotReplayWhatIsOlderThanARebuild(long seed) {

@@ -116,7 +116,7 @@ final class WrongGuards {
         });
     }
 
-    /** What is written by single blocks has the checksums of before. */
+    /** Writes of single blocks leave the previous checksums. */
     static Rules forgetsChecksumsOfShortWrites() {
         return forgetsChecksums(request -> request.operation() == Operation.WRITE
                 && request.blockCount() == 1);
@@ -161,7 +161,7 @@ final class WrongGuards {
         });
     }
 
-    /** What is in place when a flush begins is taken for stable at once; in all sections of a journal. */
+    /** Writes in place when a flush begins count as stable at once; in all sections of a journal. */
     static Rules freesWhenAFlushBegins() {
         return Rules.guard(guard -> new Changed(guard) {
             @Override
@@ -173,7 +173,7 @@ final class WrongGuards {
         });
     }
 
-    /** What is logged of a stripe may come back after it was made anew, in another layout perhaps. */
+    /** Entries of a stripe may be replayed after it was made anew, in another layout perhaps. */
     static Rules settlesNothing() {
         return Rules.guard(guard -> new Changed(guard) {
             @Override
@@ -194,7 +194,7 @@ final class WrongGuards {
     /** A failed member is called so on the others some time after writes go on without it. */
     static Rules keepsTooLate() {
         return Rules.keeper(keeper -> (state, done) -> {
-            done.kept(null);
+            done.completed(null);
             keeper.keep(state, _ -> {});
         });
     }

@@ -6,8 +6,8 @@ import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import lunar.raid.layout.Layout;
 import lunar.raid.layout.Plan;
+import lunar.raid.layout.Plan.Computation;
 import lunar.raid.layout.Plan.Method;
-import lunar.raid.layout.Plan.Sum;
 import lunar.raid.layout.Plan.Term;
 import lunar.raid.layout.Plan.Transfer;
 import lunar.raid.layout.Planner;
@@ -80,8 +80,9 @@ final class WrongPlanners {
         return rest;
     }
 
-    private static Plan withSums(Plan plan, UnaryOperator<Sum> change) {
-        return new Plan(plan.method(), plan.reads(), plan.sums().stream().map(change).toList(),
+    private static Plan withComputations(Plan plan, UnaryOperator<Computation> change) {
+        return new Plan(plan.method(), plan.reads(),
+                plan.computations().stream().map(change).toList(),
                 plan.writes());
     }
 
@@ -89,66 +90,68 @@ final class WrongPlanners {
     static Rules forgetsParityOfOneUnit() {
         return writes(plan -> plan.writes().stream().allMatch(write -> !write.buffer()
                 || write.unit() == 1)
-                        ? new Plan(plan.method(), plan.reads(), plan.sums(),
+                        ? new Plan(plan.method(), plan.reads(), plan.computations(),
                                 without(plan.writes(), write -> !write.buffer()))
                         : plan);
     }
 
-    /** The same for any small write, but only when a slot is lost. */
+    /** Does so for any small write, but only when a slot is lost. */
     static Rules forgetsParityWhenDegraded() {
         return Rules.planner(right -> new Changed(right) {
             @Override
             Plan changedWrite(Plan plan, long unwritable) {
                 return unwritable == 0 || plan.method() != Method.READ_MODIFY_WRITE
                         ? plan
-                        : new Plan(plan.method(), plan.reads(), plan.sums(),
+                        : new Plan(plan.method(), plan.reads(), plan.computations(),
                                 without(plan.writes(), write -> !write.buffer()));
             }
         });
     }
 
-    /** One of the units out of which parity is computed anew is not read: it is whatever was there before. */
+    /** A unit from which parity is computed anew is not read: it is whatever was there before. */
     static Rules reconstructsWithAStaleUnit() {
         return writes(plan -> plan.method() == Method.RECONSTRUCT_WRITE && !plan.reads().isEmpty()
                 ? new Plan(plan.method(), plan.reads().subList(1, plan.reads().size()),
-                        plan.sums(), plan.writes())
+                        plan.computations(), plan.writes())
                 : plan);
     }
 
     /** The third data unit has the factor of the second in Q. */
     static Rules takesAWrongFactorForQ(Layout layout) {
         int q = layout.units() - 1;
-        return writes(plan -> withSums(plan, sum -> sum.unit() != q || sum.buffer()
+        return writes(plan -> withComputations(plan, sum -> sum.unit() != q || sum.buffer()
                 ? sum
-                : new Sum(sum.unit(), false, sum.from(), sum.blocks(), sum.terms().stream()
+                : new Computation(sum.unit(), false, sum.from(), sum.blocks(), sum.terms().stream()
                         .map(term -> term.factor() == 4
                                 ? new Term(term.unit(), term.buffer(), 2)
                                 : term)
                         .toList())));
     }
 
-    /** What is computed of two parities is computed of one too few. */
+    /** Results of two parities are computed from one unit too few. */
     static Rules recoversWithoutQ(Layout layout) {
         int q = layout.units() - 1;
-        return reads(plan -> withSums(plan, sum -> new Sum(sum.unit(), sum.buffer(), sum.from(),
-                sum.blocks(), without(sum.terms(), term -> term.unit() == q))));
+        return reads(plan -> withComputations(plan,
+                sum -> new Computation(sum.unit(), sum.buffer(), sum.from(),
+                        sum.blocks(), without(sum.terms(), term -> term.unit() == q))));
     }
 
     /** The last copy does not get what is written. */
     static Rules forgetsACopy() {
         return writes(plan -> plan.writes().size() < 2
                 ? plan
-                : new Plan(plan.method(), plan.reads(), plan.sums(),
+                : new Plan(plan.method(), plan.reads(), plan.computations(),
                         plan.writes().subList(0, plan.writes().size() - 1)));
     }
 
     /** A rebuild leaves out the last block of each unit. */
     static Rules restoresTooLittle() {
-        return restores(plan -> new Plan(plan.method(), plan.reads(), plan.sums(), plan.writes()
-                .stream().map(write -> write.blocks() == 1
-                        ? write
-                        : new Transfer(write.unit(), write.from(), write.blocks() - 1,
-                                write.buffer()))
-                .toList()));
+        return restores(plan -> new Plan(plan.method(), plan.reads(), plan.computations(),
+                plan.writes()
+                        .stream().map(write -> write.blocks() == 1
+                                ? write
+                                : new Transfer(write.unit(), write.from(), write.blocks() - 1,
+                                        write.buffer()))
+                        .toList()));
     }
 }

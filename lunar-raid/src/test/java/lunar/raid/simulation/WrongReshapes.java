@@ -1,7 +1,7 @@
 package lunar.raid.simulation;
 
-import lunar.raid.Reshaping;
-import lunar.raid.StateKeeper;
+import lunar.raid.Completion;
+import lunar.raid.ReshapeState;
 import lunar.raid.StripeSet;
 
 /** Reshapes with one mistake each. */
@@ -9,30 +9,28 @@ final class WrongReshapes {
     private WrongReshapes() {}
 
     /** A right keeper, of which something is changed. */
-    private static class Changed implements Reshaping.Keeper {
-        final Reshaping.Keeper right;
+    private static class Changed implements ReshapeState.Keeper {
+        final ReshapeState.Keeper right;
 
-        Changed(Reshaping.Keeper right) { this.right = right; }
+        Changed(ReshapeState.Keeper right) { this.right = right; }
 
         @Override
-        public void staged(long rows, int staged, StateKeeper.Done done) {
+        public void staged(long rows, int staged, Completion done) {
             right.staged(rows, staged, done);
         }
 
         @Override
-        public void moved(long from, long end, StateKeeper.Done done) {
-            right.moved(from, end, done);
-        }
+        public void moved(long from, long end, Completion done) { right.moved(from, end, done); }
 
         @Override
-        public void finished(StateKeeper.Done done) { right.finished(done); }
+        public void finished(Completion done) { right.finished(done); }
     }
 
     /** Rows are written over what is in them, and no crash would find what was staged. */
     static Rules notesNothingStaged() {
         return Rules.reshape(right -> new Changed(right) {
             @Override
-            public void staged(long rows, int staged, StateKeeper.Done done) { done.kept(null); }
+            public void staged(long rows, int staged, Completion done) { done.completed(null); }
         });
     }
 
@@ -40,8 +38,8 @@ final class WrongReshapes {
     static Rules notesTooLate() {
         return Rules.reshape(right -> new Changed(right) {
             @Override
-            public void moved(long from, long end, StateKeeper.Done done) {
-                done.kept(null);
+            public void moved(long from, long end, Completion done) {
+                done.completed(null);
                 right.moved(from, end, _ -> {});
             }
         });
@@ -62,7 +60,7 @@ final class WrongReshapes {
     static Rules notesTooMuch() {
         return Rules.reshape(right -> new Changed(right) {
             @Override
-            public void staged(long rows, int staged, StateKeeper.Done done) {
+            public void staged(long rows, int staged, Completion done) {
                 right.moved(rows, rows + staged, done);
             }
         });

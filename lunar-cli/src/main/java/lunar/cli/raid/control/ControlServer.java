@@ -113,7 +113,7 @@ final class ControlServer implements AutoCloseable {
                 volume.replace(number, uri, force);
                 more.put("slot", number);
             }
-            case "add" -> more.put("slot", volume.add(uri, force));
+            case "add" -> more.put("slot", volume.add(uri, force).orElse(-1));
             case "remove" -> volume.remove(uri);
             case "grow" -> more.put("slot", volume.grow(uri, force));
             case "scrub" -> {

@@ -15,8 +15,8 @@ public final class DeviceContent {
         return switch (candidate.reading()) {
             case SuperblockReading.Found(Superblock superblock) -> {
                 VolumeDescription what = superblock.volume().description();
-                String place = superblock.line() < what.slots()
-                        ? "slot " + superblock.line()
+                String place = superblock.index() < what.slots()
+                        ? "slot " + superblock.index()
                         : "a spare";
                 yield place + " of " + title(what) + ", " + what.slots() + " members";
             }

@@ -40,7 +40,7 @@ public final class LocalVolume implements VolumeControl {
 
     @Override
     public int add(String name, boolean force) throws IOException {
-        return volume.add(name, force);
+        return volume.add(name, force).orElse(-1);
     }
 
     @Override

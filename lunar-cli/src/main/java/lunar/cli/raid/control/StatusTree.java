@@ -82,7 +82,7 @@ final class StatusTree {
     static Map<String, Object> scan(VolumeStatus.Scan scan) {
         var tree = new LinkedHashMap<String, Object>();
         tree.put("kind", scan.kind().toString());
-        tree.put("slot", scan.slot() < 0 ? null : scan.slot());
+        tree.put("slot", scan.slot().isEmpty() ? null : scan.slot().getAsInt());
         tree.put("doneStripes", scan.doneStripes());
         tree.put("stripes", scan.stripes());
         tree.put("percent", Math.floor(scan.percent() * 10) / 10);

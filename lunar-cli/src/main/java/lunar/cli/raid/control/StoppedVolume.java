@@ -1,5 +1,6 @@
 package lunar.cli.raid.control;
 
+import java.util.OptionalInt;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,7 +14,7 @@ import lunar.raid.metadata.Assembly;
 import lunar.raid.metadata.Candidate;
 import lunar.raid.metadata.Composition;
 import lunar.raid.metadata.Composition.Use;
-import lunar.raid.metadata.Consent;
+import lunar.raid.metadata.DegradedStart;
 import lunar.raid.metadata.record.MemberRecord;
 import lunar.raid.metadata.record.ReshapeRecord;
 import lunar.raid.metadata.record.SuperblockReading;
@@ -41,7 +42,7 @@ public final class StoppedVolume {
      */
     public static JsonNode status(VolumeSpec spec, List<Candidate> candidates,
             Optional<VolumeOwner> owner) {
-        Map<String, Object> tree = switch (Assembly.of(candidates, Consent.FORCED)) {
+        Map<String, Object> tree = switch (Assembly.of(candidates, DegradedStart.FORCED)) {
             case Assembly.Outcome.Assembled(Composition composition) ->
                 of(spec, candidates, composition);
             case Assembly.Outcome.Refused(String why) -> refused(spec, candidates, why);
@@ -89,12 +90,14 @@ public final class StoppedVolume {
         tree.put("blockSizeBytes", volume.description().blockSize());
         tree.put("chunkBytes", volume.shape().chunkBytes());
         tree.put("consistency", StatusTree.word(volume.description().consistency()));
-        tree.put("checksums", volume.description().layout().hasSums());
+        tree.put("checksums", volume.description().layout().hasChecksums());
         var slots = new ArrayList<Map<String, Object>>();
         for (Composition.Slot slot : composition.slots()) {
             MemberRecord member = volume.members().get(slots.size());
             slots.add(StatusTree.slot(slots.size(),
-                    slot.candidate() < 0 ? "" : candidates.get(slot.candidate()).uri(),
+                    slot.candidate().isEmpty()
+                            ? ""
+                            : candidates.get(slot.candidate().getAsInt()).uri(),
                     member.uuid().toString(), StatusTree.word(switch (slot.use()) {
                         case IN_SYNC -> SlotState.ACTIVE;
                         case REBUILDING -> SlotState.REBUILDING;
@@ -105,8 +108,10 @@ public final class StoppedVolume {
         Map<String, Object> all = rest(tree, spec, spares(spec, candidates, composition));
         ReshapeRecord reshape = volume.reshape();
         if (reshape != null) { // continues at the next start
-            all.put("walks", List.of(StatusTree.scan(new VolumeStatus.Scan(ScanKind.RESHAPE, -1,
-                    reshape.rows(), volume.shape().chunks(0), 0, OptionalLong.empty()))));
+            all.put("walks",
+                    List.of(StatusTree.scan(new VolumeStatus.Scan(ScanKind.RESHAPE,
+                            OptionalInt.empty(),
+                            reshape.rows(), volume.shape().chunks(0), 0, OptionalLong.empty()))));
         }
         return all;
     }
@@ -116,16 +121,16 @@ public final class StoppedVolume {
             Composition composition) {
         var spares = new ArrayList<Map<String, Object>>();
         var named = new ArrayList<>(spec.spares());
-        composition.slots().stream().filter(slot -> slot.candidate() >= 0)
-                .forEach(slot -> named.remove(candidates.get(slot.candidate()).uri()));
+        composition.slots().forEach(slot -> slot.candidate()
+                .ifPresent(index -> named.remove(candidates.get(index).uri())));
         var away = new ArrayList<UUID>();
-        for (int line = 0; line < composition.spares().size(); line++) {
-            UUID uuid = composition.volume().spares().get(line).uuid();
-            int index = composition.spares().get(line);
-            if (index == Composition.NONE) {
+        for (int i = 0; i < composition.spares().size(); i++) {
+            UUID uuid = composition.volume().spares().get(i).uuid();
+            OptionalInt index = composition.spares().get(i);
+            if (index.isEmpty()) {
                 away.add(uuid);
             } else {
-                String uri = candidates.get(index).uri();
+                String uri = candidates.get(index.getAsInt()).uri();
                 spares.add(StatusTree.spare(uri, Optional.of(uuid), ""));
                 named.remove(uri);
             }

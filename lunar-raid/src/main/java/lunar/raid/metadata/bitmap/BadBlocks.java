@@ -7,7 +7,8 @@ import java.util.List;
 import lunar.block.MediumException;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
-import lunar.raid.LostBlocks;
+import lunar.raid.BadBlockList;
+import lunar.raid.Completion;
 import lunar.raid.metadata.page.MemberSet;
 import lunar.raid.metadata.page.Page;
 import lunar.raid.metadata.page.PageWriter;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * they are written again. A short list, sorted, kept on all members. What is added is stable when it is told; what is
  * taken away goes after a flush of all members, so that the blocks' new content is stable first.
  */
-public final class BadBlocks implements LostBlocks {
+public final class BadBlocks implements BadBlockList {
     /** Most ranges. */
     public static final int MAX_RANGES = (Page.BYTES - Offsets.RANGES) / Offsets.RANGE_BYTES;
 
@@ -57,25 +58,18 @@ public final class BadBlocks implements LostBlocks {
         long end() { return block + blocks; }
     }
 
-    /** Told when a change is stable. Must neither block nor throw. */
-    @FunctionalInterface
-    public interface Kept {
-        /** @param failure why the change could not be made; null where it is stable */
-        void kept(@Nullable StorageException failure);
-    }
-
     private final PageWriter writer;
     /** Sorted, without neighbours; replaced under the lock. */
     private volatile List<Range> ranges = List.of();
 
     private BadBlocks(MemberSet members, VolumeRecord volume) {
-        writer = new PageWriter(this, members, members::active, place(volume), true,
+        writer = new PageWriter(this, members, members::active, location(volume), true,
                 (_, page) -> fill(page, ranges));
     }
 
-    private static PageWriter.Place place(VolumeRecord volume) {
+    private static PageWriter.Location location(VolumeRecord volume) {
         VolumeDescription what = volume.description();
-        return new PageWriter.Place("list of bad blocks", MAGIC, FORMAT_VERSION, what.uuid(),
+        return new PageWriter.Location("list of bad blocks", MAGIC, FORMAT_VERSION, what.uuid(),
                 what.layout().badBlocksBytes());
     }
 
@@ -165,13 +159,13 @@ public final class BadBlocks implements LostBlocks {
     }
 
     @Override
-    public void lose(int slot, long memberBlock, int blocks, LostBlocks.Kept kept) {
-        add(new Range(slot, memberBlock, blocks), kept::kept);
+    public void lose(int slot, long memberBlock, int blocks, Completion completion) {
+        add(new Range(slot, memberBlock, blocks), completion);
     }
 
     /** These blocks have lost their content. Told with a failure where the list is full: then all of the slot has. */
-    public void add(Range lost, Kept kept) {
-        change(merged(lost), kept);
+    public void add(Range lost, Completion completion) {
+        change(merged(lost), completion);
     }
 
     /**
@@ -194,8 +188,8 @@ public final class BadBlocks implements LostBlocks {
     }
 
     /** These blocks were written. Where the list is full a part of a range cannot be taken out of it, and is kept. */
-    public void remove(Range written, Kept kept) {
-        change(without(written), kept);
+    public void remove(Range written, Completion completion) {
+        change(without(written), completion);
     }
 
     /** {@inheritDoc} Where the list is full they go on failing to be read, as {@link #remove} says. */
@@ -208,11 +202,11 @@ public final class BadBlocks implements LostBlocks {
      * Removes a range of blocks of all slots: they have content again. An empty list is not written: a volume without
      * redundancy, whose list is always empty, cannot have a member that fails such a write.
      */
-    public void removeBlocks(long from, long end, Kept kept) {
+    public void removeBlocks(long from, long end, Completion completion) {
         if (ranges.isEmpty()) {
-            kept.kept(null);
+            completion.completed(null);
         } else {
-            change(outside(from, end), kept);
+            change(outside(from, end), completion);
         }
     }
 
@@ -225,8 +219,8 @@ public final class BadBlocks implements LostBlocks {
     }
 
     /** Nothing of a slot is lost any more, or all of it: a new member is in it. */
-    public void removeSlot(int slot, Kept kept) {
-        change(old -> old.stream().filter(one -> one.slot() != slot).toList(), kept);
+    public void removeSlot(int slot, Completion completion) {
+        change(old -> old.stream().filter(one -> one.slot() != slot).toList(), completion);
     }
 
     public PageWriter writer() { return writer; }
@@ -240,7 +234,7 @@ public final class BadBlocks implements LostBlocks {
         List<Range> of(List<Range> old);
     }
 
-    private void change(Change change, Kept kept) {
+    private void change(Change change, Completion completion) {
         boolean full;
         synchronized (this) {
             List<Range> changed = change.of(ranges);
@@ -249,12 +243,14 @@ public final class BadBlocks implements LostBlocks {
                 ranges = List.copyOf(changed);
                 writer.join(new Waiter() {
                     @Override
-                    public void stable(@Nullable StorageException failure) { kept.kept(failure); }
+                    public void stable(@Nullable StorageException failure) {
+                        completion.completed(failure);
+                    }
                 });
             }
         }
         if (full) {
-            kept.kept(new NoSpaceException("the list of bad blocks is full"));
+            completion.completed(new NoSpaceException("the list of bad blocks is full"));
         } else {
             writer.advance();
         }

@@ -103,15 +103,15 @@ public final class IntentBitmap {
         stripes = Layout.of(volume.shape()).stripes();
         regions = regions(stripes, regionStripes);
         users = new int[regions];
-        wanted = BitSpan.of(regions);
-        stable = BitSpan.of(regions);
-        flying = BitSpan.of(regions);
-        unsynced = BitSpan.of(regions);
-        touched = BitSpan.of(regions);
-        clearing = BitSpan.of(regions);
+        wanted = BitArray.of(regions);
+        stable = BitArray.of(regions);
+        flying = BitArray.of(regions);
+        unsynced = BitArray.of(regions);
+        touched = BitArray.of(regions);
+        clearing = BitArray.of(regions);
         flush = Broadcast.over(members, this::flushed);
         writer = new PageWriter(this, members, members::active,
-                new PageWriter.Place("intent bitmap", MAGIC, FORMAT_VERSION, what.uuid(),
+                new PageWriter.Location("intent bitmap", MAGIC, FORMAT_VERSION, what.uuid(),
                         what.layout().bitmapBytes()),
                 false, new Bits());
     }
@@ -152,9 +152,9 @@ public final class IntentBitmap {
         for (int region = 0; region < regions; region++) {
             if (page == null || (page.bytes().get(Offsets.BITS + region / Byte.SIZE)
                     & 1 << region % Byte.SIZE) != 0) {
-                BitSpan.add(wanted, region);
+                BitArray.add(wanted, region);
                 if (unclean) {
-                    BitSpan.add(unsynced, region);
+                    BitArray.add(unsynced, region);
                 }
             }
         }
@@ -213,7 +213,7 @@ public final class IntentBitmap {
                 synchronized (IntentBitmap.this) {
                     for (long stripe : changed) {
                         if (stripe >= 0 && stripe < stripes) {
-                            BitSpan.add(wanted, (int) (stripe / regionStripes));
+                            BitArray.add(wanted, (int) (stripe / regionStripes));
                         }
                     }
                     writer.writeNow();
@@ -234,7 +234,7 @@ public final class IntentBitmap {
         public void fill(int slot, Page page) {
             ByteBuffer bytes = page.bytes();
             bytes.putInt(Offsets.REGIONS, regions).putLong(Offsets.REGION_STRIPES, regionStripes);
-            for (int region = BitSpan.next(flying, 0); region >= 0; region = BitSpan.next(flying,
+            for (int region = BitArray.next(flying, 0); region >= 0; region = BitArray.next(flying,
                     region + 1)) {
                 int at = Offsets.BITS + region / Byte.SIZE;
                 bytes.put(at, (byte) (bytes.get(at) | 1 << region % Byte.SIZE));
@@ -262,12 +262,12 @@ public final class IntentBitmap {
             int last = last(intent);
             for (int region = first(intent); region <= last; region++) {
                 users[region]++;
-                BitSpan.add(touched, region);
-                BitSpan.add(wanted, region);
-                boolean onPage = BitSpan.has(stable, region);
+                BitArray.add(touched, region);
+                BitArray.add(wanted, region);
+                boolean onPage = BitArray.has(stable, region);
                 if (isFlying) {
                     // The page under way may be on the medium already, or not yet.
-                    boolean onNext = BitSpan.has(flying, region);
+                    boolean onNext = BitArray.has(flying, region);
                     gather |= !onNext;
                     flight |= !onPage;
                 } else {
@@ -291,7 +291,7 @@ public final class IntentBitmap {
         int last = last(intent);
         for (int region = first(intent); region <= last; region++) {
             users[region]--;
-            BitSpan.add(touched, region);
+            BitArray.add(touched, region);
         }
     }
 
@@ -311,8 +311,8 @@ public final class IntentBitmap {
     /** Stripes were written otherwise: to a member that is away, and comes back, they must be copied. */
     public synchronized void written(long firstStripe, long stripeCount) {
         for (long stripe = firstStripe; stripe < firstStripe + stripeCount; stripe++) {
-            BitSpan.add(wanted, (int) (stripe / regionStripes));
-            BitSpan.add(touched, (int) (stripe / regionStripes));
+            BitArray.add(wanted, (int) (stripe / regionStripes));
+            BitArray.add(touched, (int) (stripe / regionStripes));
         }
     }
 
@@ -331,10 +331,10 @@ public final class IntentBitmap {
                 for (int i = 0; i < wanted.length; i++) {
                     clearing[i] = wanted[i] & stable[i] & ~unsynced[i] & ~touched[i];
                 }
-                for (int region = BitSpan.next(clearing, 0); region >= 0; region = BitSpan
+                for (int region = BitArray.next(clearing, 0); region >= 0; region = BitArray
                         .next(clearing, region + 1)) {
                     if (users[region] > 0) {
-                        BitSpan.remove(clearing, region);
+                        BitArray.remove(clearing, region);
                     } else {
                         any = true;
                     }
@@ -362,11 +362,11 @@ public final class IntentBitmap {
             boolean all = flush.succeeded() == Layout.all(members.slots());
             boolean any = false;
             if (all && mayClear()) {
-                for (int region = BitSpan.next(clearing, 0); region >= 0; region = BitSpan
+                for (int region = BitArray.next(clearing, 0); region >= 0; region = BitArray
                         .next(clearing, region + 1)) {
-                    if (users[region] == 0 && !BitSpan.has(touched, region)
-                            && !BitSpan.has(unsynced, region)) {
-                        BitSpan.remove(wanted, region);
+                    if (users[region] == 0 && !BitArray.has(touched, region)
+                            && !BitArray.has(unsynced, region)) {
+                        BitArray.remove(wanted, region);
                         any = true;
                     }
                 }
@@ -402,11 +402,11 @@ public final class IntentBitmap {
 
     /** Whether a stripe's region has a bit. */
     public synchronized boolean isMarked(long stripe) {
-        return BitSpan.has(wanted, (int) (stripe / regionStripes));
+        return BitArray.has(wanted, (int) (stripe / regionStripes));
     }
 
     /** Regions with a bit. */
-    public synchronized int marked() { return BitSpan.count(wanted); }
+    public synchronized int marked() { return BitArray.count(wanted); }
 
     /** Regions, with a bit or without. */
     public int regions() { return regions; }
@@ -425,7 +425,7 @@ public final class IntentBitmap {
         if (from >= stripes) {
             return -1;
         }
-        int region = BitSpan.next(set, (int) (from / regionStripes));
+        int region = BitArray.next(set, (int) (from / regionStripes));
         return region < 0 ? -1 : Math.max(from, region * regionStripes);
     }
 
@@ -465,7 +465,7 @@ public final class IntentBitmap {
     /** The region of this stripe has been compared from its first stripe to its last; its bit may go when unused. */
     public synchronized void synced(long stripe) {
         int region = (int) (stripe / regionStripes);
-        BitSpan.remove(unsynced, region);
-        BitSpan.add(touched, region);
+        BitArray.remove(unsynced, region);
+        BitArray.add(touched, region);
     }
 }

@@ -1,5 +1,5 @@
 /**
- * What is known of the regions and blocks of a volume: {@link lunar.raid.metadata.bitmap.IntentBitmap} records the
+ * The state of regions and blocks of a volume: {@link lunar.raid.metadata.bitmap.IntentBitmap} records the
  * regions that are being written, {@link lunar.raid.metadata.bitmap.BadBlocks} the blocks that have lost their content.
  * Each is a page on all members. Not exported.
  *

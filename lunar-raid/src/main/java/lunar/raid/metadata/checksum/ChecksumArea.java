@@ -18,7 +18,7 @@ public record ChecksumArea(UUID volume, long atBytes, int blockSize, long firstB
     public static ChecksumArea of(VolumeRecord volume) {
         VolumeDescription what = volume.description();
         MetadataLayout layout = what.layout();
-        return new ChecksumArea(what.uuid(), layout.sumsBytes(), what.blockSize(),
+        return new ChecksumArea(what.uuid(), layout.checksumsBytes(), what.blockSize(),
                 layout.dataBytes() / what.blockSize(), volume.members().getFirst().dataBlocks());
     }
 

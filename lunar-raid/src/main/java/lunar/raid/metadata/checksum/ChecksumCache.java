@@ -7,8 +7,8 @@ import lunar.block.BlockRequest;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.metadata.page.Page;
-import lunar.raid.metadata.page.WaitLine;
 import lunar.raid.metadata.page.Waiter;
+import lunar.raid.metadata.page.WaiterQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,11 +75,11 @@ final class ChecksumCache {
     private final ArrayDeque<ChecksumPage> toLoad = new ArrayDeque<>();
     private final ArrayDeque<ChecksumPage> toWrite = new ArrayDeque<>();
     /** Requests that wait for room. */
-    private final WaitLine waiting = new WaitLine();
+    private final WaiterQueue waiting = new WaiterQueue();
     /** Requests that wait for the next round, and for the one under way. */
-    private final WaitLine gathering = new WaitLine();
-    private final WaitLine flying = new WaitLine();
-    private final WaitLine ready = new WaitLine();
+    private final WaiterQueue gathering = new WaiterQueue();
+    private final WaiterQueue flying = new WaiterQueue();
+    private final WaiterQueue ready = new WaiterQueue();
     private int dirty;
     private int writing;
     private boolean inRound;
@@ -132,15 +132,15 @@ final class ChecksumCache {
     }
 
     /** Its blocks have these checksums from now on; UNKNOWN where nothing is known any more. */
-    synchronized void put(ChecksumRequest request, int[] sums) {
+    synchronized void put(ChecksumRequest request, int[] checksums) {
         for (int i = 0; i < request.blocks; i++) {
-            put(request.pageOf(i), request.block + i, sums[i]);
+            put(request.pageOf(i), request.block + i, checksums[i]);
         }
     }
 
-    private void put(ChecksumPage page, long block, int sum) {
-        if (page.sum(block) != sum) {
-            page.sum(block, sum);
+    private void put(ChecksumPage page, long block, int checksum) {
+        if (page.checksum(block) != checksum) {
+            page.checksum(block, checksum);
             if (!page.isDirty) {
                 page.isDirty = true;
                 dirty++;
@@ -154,15 +154,15 @@ final class ChecksumCache {
      * @param adopts whether what is not known is taken for right
      * @return the first block of the request that has another checksum; -1 where none has
      */
-    synchronized int check(ChecksumRequest request, int[] sums, boolean adopts) {
+    synchronized int check(ChecksumRequest request, int[] checksums, boolean adopts) {
         for (int i = 0; i < request.blocks; i++) {
-            int known = request.pageOf(i).sum(request.block + i);
-            if (known != ChecksumFormat.UNKNOWN && known != sums[i]) {
+            int known = request.pageOf(i).checksum(request.block + i);
+            if (known != ChecksumFormat.UNKNOWN && known != checksums[i]) {
                 return i;
             }
         }
         for (int i = 0; adopts && i < request.blocks; i++) {
-            put(request.pageOf(i), request.block + i, sums[i]);
+            put(request.pageOf(i), request.block + i, checksums[i]);
         }
         return -1;
     }
@@ -361,7 +361,7 @@ final class ChecksumCache {
         }
     }
 
-    private void tell(WaitLine line) {
+    private void tell(WaiterQueue line) {
         while (line.poll() instanceof ChecksumRequest request) {
             request.why = roundFailure;
             ready.add(request);

@@ -10,10 +10,10 @@ public final class ChecksumFormat {
     static final long MAGIC = Page.magic("LUNARSUM");
     static final int FORMAT_VERSION = 1;
     static final int NUMBER = 40;
-    static final int SUMS = 64;
+    static final int CHECKSUMS = 64;
     /** Checksums of a page. */
     public static final int PER_PAGE = MetadataLayout.CHECKSUMS_PER_PAGE;
-    /** There is one place for a page, so nothing is told by its generation. */
+    /** A page has one location, so its generation tells nothing. */
     static final long GENERATION = 1;
     /** Stands for the checksum of a block of which nothing is known. */
     public static final int UNKNOWN = 0;
@@ -29,14 +29,14 @@ public final class ChecksumFormat {
 
     /** Where in a page the checksum of a block of the data area is. */
     public static int at(long block) {
-        return SUMS + (int) (block % PER_PAGE) * Integer.BYTES;
+        return CHECKSUMS + (int) (block % PER_PAGE) * Integer.BYTES;
     }
 
     /** The checksum of some bytes. */
     static int of(ByteBuffer bytes, int at, int length, CRC32C crc) {
         crc.reset();
         crc.update(bytes.limit(at + length).position(at));
-        int sum = (int) crc.getValue();
-        return sum == UNKNOWN ? INSTEAD : sum;
+        int checksum = (int) crc.getValue();
+        return checksum == UNKNOWN ? INSTEAD : checksum;
     }
 }

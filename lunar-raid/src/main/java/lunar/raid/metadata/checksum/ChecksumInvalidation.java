@@ -9,7 +9,7 @@ import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import lunar.raid.StripeSet;
 import lunar.raid.layout.Layout;
-import lunar.raid.metadata.page.LongTransfer;
+import lunar.raid.metadata.page.ChunkedTransfer;
 import lunar.raid.metadata.page.MemberSet;
 import lunar.raid.metadata.page.Page;
 import lunar.raid.metadata.record.VolumeRecord;
@@ -84,7 +84,7 @@ public final class ChecksumInvalidation {
     private boolean isErased(BlockDevice device, long number, long pages)
             throws StorageException {
         try {
-            LongTransfer.write(device, area.pageAtBytes(number),
+            ChunkedTransfer.write(device, area.pageAtBytes(number),
                     blank.asSlice(0, pages * Page.BYTES));
             return true;
         } catch (NoSpaceException _) {
@@ -95,7 +95,7 @@ public final class ChecksumInvalidation {
     private void lose(BlockDevice device, long number, long from, long end)
             throws StorageException {
         try {
-            LongTransfer.read(device, area.pageAtBytes(number), page.segment());
+            ChunkedTransfer.read(device, area.pageAtBytes(number), page.segment());
         } catch (MediumException _) {
             return; // nothing is known by it
         }
@@ -106,6 +106,6 @@ public final class ChecksumInvalidation {
             page.bytes().putInt(ChecksumFormat.at(block), ChecksumFormat.UNKNOWN);
         }
         area.seal(page, number);
-        LongTransfer.write(device, area.pageAtBytes(number), page.segment());
+        ChunkedTransfer.write(device, area.pageAtBytes(number), page.segment());
     }
 }

@@ -34,7 +34,9 @@ final class ChecksumPage {
 
     boolean mayGo() { return pins == 0 && isLoaded && !isDirty && !isWriting; }
 
-    int sum(long block) { return page.bytes().getInt(ChecksumFormat.at(block)); }
+    int checksum(long block) { return page.bytes().getInt(ChecksumFormat.at(block)); }
 
-    void sum(long block, int sum) { page.bytes().putInt(ChecksumFormat.at(block), sum); }
+    void checksum(long block, int checksum) {
+        page.bytes().putInt(ChecksumFormat.at(block), checksum);
+    }
 }

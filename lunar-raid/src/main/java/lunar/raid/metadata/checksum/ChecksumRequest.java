@@ -28,7 +28,7 @@ final class ChecksumRequest extends Waiter implements BlockRequest.Completion {
     private final BlockRequest own = new BlockRequest();
     private final AtomicInteger pending = new AtomicInteger();
     private final CRC32C crc = new CRC32C();
-    private int[] sums = new int[0];
+    private int[] checksums = new int[0];
     private @Nullable BlockRequest request;
     private ChecksumCache.Way way = _ -> {};
     private boolean adopts;
@@ -118,13 +118,13 @@ final class ChecksumRequest extends Waiter implements BlockRequest.Completion {
     }
 
     private @Nullable StorageException finish() {
-        if (sums.length < blocks) {
-            sums = new int[blocks];
+        if (checksums.length < blocks) {
+            checksums = new int[blocks];
         }
         if (own.operation() != Operation.READ) {
             if (failure == null || !failure.retryable()) { // else it is sent again, or the member is given up
                 note();
-                cache.put(this, sums);
+                cache.put(this, checksums);
             }
             return failure;
         }
@@ -132,7 +132,7 @@ final class ChecksumRequest extends Waiter implements BlockRequest.Completion {
             return failure;
         }
         compute();
-        int wrong = cache.check(this, sums, adopts);
+        int wrong = cache.check(this, checksums, adopts);
         if (wrong < 0) {
             return null;
         }
@@ -147,11 +147,11 @@ final class ChecksumRequest extends Waiter implements BlockRequest.Completion {
     private void note() {
         if (failure != null || (own.operation() == Operation.UNMAP
                 && !member.supports(Capability.UNMAP_ZEROES))) {
-            Arrays.fill(sums, 0, blocks, ChecksumFormat.UNKNOWN);
+            Arrays.fill(checksums, 0, blocks, ChecksumFormat.UNKNOWN);
         } else if (own.operation() == Operation.WRITE) {
             compute();
         } else {
-            Arrays.fill(sums, 0, blocks, member.sumOfZeroes());
+            Arrays.fill(checksums, 0, blocks, member.checksumOfZeroes());
         }
     }
 
@@ -162,7 +162,7 @@ final class ChecksumRequest extends Waiter implements BlockRequest.Completion {
                 : ByteBuffer.wrap(data.toArray(ValueLayout.JAVA_BYTE));
         int blockSize = member.blockSize();
         for (int i = 0; i < blocks; i++) {
-            sums[i] = ChecksumFormat.of(bytes, i * blockSize, blockSize, crc);
+            checksums[i] = ChecksumFormat.of(bytes, i * blockSize, blockSize, crc);
         }
     }
 

@@ -34,7 +34,7 @@ public final class ChecksummedMember extends ForwardingDevice implements Checked
     private final ChecksumArea area;
     private final ChecksumCache cache;
     private final boolean verifies;
-    private final int sumOfZeroes;
+    private final int checksumOfZeroes;
     private final Limits limits;
     private final Set<Capability> capabilities = EnumSet.noneOf(Capability.class);
     private final AtomicLong wrong = new AtomicLong();
@@ -54,7 +54,8 @@ public final class ChecksummedMember extends ForwardingDevice implements Checked
         int most = MAX_BYTES / area.blockSize();
         cache = new ChecksumCache(area,
                 Math.max(capacity, (int) (2 * ChecksumFormat.pages(most) + 2)));
-        sumOfZeroes = ChecksumFormat.of(ByteBuffer.allocate(area.blockSize()), 0, area.blockSize(),
+        checksumOfZeroes = ChecksumFormat.of(ByteBuffer.allocate(area.blockSize()), 0,
+                area.blockSize(),
                 new CRC32C());
         Limits given = below.limits();
         limits = new Limits(Math.min(most, given.maxTransferBlocks()),
@@ -159,7 +160,7 @@ public final class ChecksummedMember extends ForwardingDevice implements Checked
         }
     }
 
-    int sumOfZeroes() { return sumOfZeroes; }
+    int checksumOfZeroes() { return checksumOfZeroes; }
 
     void foundWrong() { wrong.incrementAndGet(); }
 

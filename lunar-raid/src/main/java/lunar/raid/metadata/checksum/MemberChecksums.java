@@ -19,7 +19,7 @@ public final class MemberChecksums {
 
     /** @param verifies whether reads of the volume's hosts are compared, too */
     public MemberChecksums(VolumeRecord volume, boolean verifies) {
-        area = volume.description().layout().hasSums() ? ChecksumArea.of(volume) : null;
+        area = volume.description().layout().hasChecksums() ? ChecksumArea.of(volume) : null;
         this.verifies = verifies;
     }
 

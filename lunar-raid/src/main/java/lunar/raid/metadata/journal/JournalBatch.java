@@ -9,7 +9,7 @@ import java.util.zip.CRC32C;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.raid.metadata.journal.JournalFormat.Kind;
-import lunar.raid.metadata.page.WaitLine;
+import lunar.raid.metadata.page.WaiterQueue;
 import org.jspecify.annotations.Nullable;
 
 /** Neighbouring entries that are written at once. The journal's lock guards it. */
@@ -17,7 +17,7 @@ final class JournalBatch {
     private final int capacityBytes;
     private final UUID key;
     private final CRC32C crc = new CRC32C();
-    private final WaitLine entries = new WaitLine();
+    private final WaiterQueue entries = new WaiterQueue();
     private MemorySegment buffer;
     private ByteBuffer bytes;
     /** The start of the buffer, by its length in writes; made when first used. */
@@ -103,5 +103,5 @@ final class JournalBatch {
                 lengthBytes / device.blockSize(), whole, true);
     }
 
-    WaitLine entries() { return entries; }
+    WaiterQueue entries() { return entries; }
 }

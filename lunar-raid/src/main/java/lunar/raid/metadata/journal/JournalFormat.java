@@ -17,7 +17,7 @@ public final class JournalFormat {
     static final int UNIT_BYTES = 512;
     /** Writes begin and end at multiples of this. */
     public static final int WRITE_BYTES = 4096;
-    /** Offset of the ring from the start of the journal, behind the two places of its page. */
+    /** Offset of the ring from the start of the journal, behind the two locations of its page. */
     public static final int RING_AT = 2 * PagePair.STRIDE_BYTES;
     /** Longest entry, its head included. */
     static final int MAX_ENTRY_BYTES = 1 << 20;
@@ -57,7 +57,7 @@ public final class JournalFormat {
     enum Kind {
         /** Data follow that are to be written in place. */
         DATA(1),
-        /** These places are being written, with data of these checksums, that are not in the journal. */
+        /** These blocks are being written, with data of these checksums, that are not in the journal. */
         NOTE(2),
         /** Nothing, up to the end of the ring. */
         PAD(3);

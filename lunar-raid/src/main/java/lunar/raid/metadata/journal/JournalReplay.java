@@ -12,8 +12,8 @@ import lunar.block.MediumException;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import lunar.raid.metadata.journal.JournalFormat.Part;
-import lunar.raid.metadata.journal.SectionReading.Found;
-import lunar.raid.metadata.page.LongTransfer;
+import lunar.raid.metadata.journal.SectionReader.Found;
+import lunar.raid.metadata.page.ChunkedTransfer;
 import lunar.raid.metadata.page.MemberSet;
 import lunar.raid.metadata.record.VolumeRecord;
 
@@ -47,10 +47,10 @@ public final class JournalReplay {
     private final MemberSet members;
     private final long inSync;
     private final int blockSize;
-    private final MemorySegment buffer = Arena.ofAuto().allocate(SectionReading.WINDOW_BYTES,
+    private final MemorySegment buffer = Arena.ofAuto().allocate(SectionReader.WINDOW_BYTES,
             JournalFormat.WRITE_BYTES);
     private final CRC32C crc = new CRC32C();
-    private final List<SectionReading> sections = new ArrayList<>();
+    private final List<SectionReader> sections = new ArrayList<>();
     private int replayed;
     private boolean lacksSpace;
     private List<Long> torn = List.of();
@@ -81,7 +81,7 @@ public final class JournalReplay {
         var replay = new JournalReplay(volume, holders, members, inSync);
         for (int i = 0; i < volume.description().layout().journalSections(); i++) {
             replay.sections
-                    .add(new SectionReading(volume, i, holders, trusted, replay.buffer));
+                    .add(new SectionReader(volume, i, holders, trusted, replay.buffer));
         }
         if (volume.clean()) { // all is in place; a block that cannot be read since then is not torn
             return replay;
@@ -131,7 +131,7 @@ public final class JournalReplay {
 
     private void completeCopies() throws StorageException {
         boolean any = false;
-        for (SectionReading section : sections) {
+        for (SectionReader section : sections) {
             any |= section.completeCopies();
         }
         if (any) {
@@ -148,7 +148,7 @@ public final class JournalReplay {
     private void apply(Regions regions) throws StorageException {
         regions.mark(sections.stream().flatMap(section -> section.due().stream())
                 .map(Found::stripe).toList());
-        for (SectionReading section : sections) {
+        for (SectionReader section : sections) {
             for (Found entry : section.due()) {
                 apply(entry, section.load(entry));
                 replayed++;
@@ -162,7 +162,7 @@ public final class JournalReplay {
             long length = (long) part.blocks() * blockSize;
             if ((members.active() & 1L << part.slot()) != 0) {
                 try {
-                    LongTransfer.write(device(members, part.slot()), dataBytes(part),
+                    ChunkedTransfer.write(device(members, part.slot()), dataBytes(part),
                             data.asSlice(dataAt, length));
                 } catch (NoSpaceException e) {
                     if (isToBeThere(part.slot(), entry.stripe())) { // else the rebuild will write it
@@ -221,7 +221,7 @@ public final class JournalReplay {
             MemorySegment piece = buffer.asSlice(0,
                     Math.min(left, JournalFormat.MAX_ENTRY_BYTES));
             try {
-                LongTransfer.read(device(members, part.slot()), at, piece);
+                ChunkedTransfer.read(device(members, part.slot()), at, piece);
             } catch (MediumException _) { // torn by the crash, as some disks do
                 return false;
             }

@@ -5,7 +5,7 @@ import lunar.raid.metadata.journal.JournalFormat.Kind;
 
 /**
  * The journal's entries from the tail on that its page names, in memory that is taken once. The tail proper is the
- * first entry that is not free. Positions count on for ever; their place in the ring is the remainder. The journal's
+ * first entry that is not free. Positions count on for ever; their offset in the ring is the remainder. The journal's
  * lock guards it.
  */
 final class LiveEntries {

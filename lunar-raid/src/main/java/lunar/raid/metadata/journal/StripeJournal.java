@@ -11,8 +11,8 @@ import lunar.raid.metadata.page.Broadcast;
 import lunar.raid.metadata.page.MemberSet;
 import lunar.raid.metadata.page.Page;
 import lunar.raid.metadata.page.PageWriter;
-import lunar.raid.metadata.page.WaitLine;
 import lunar.raid.metadata.page.Waiter;
+import lunar.raid.metadata.page.WaiterQueue;
 import lunar.raid.metadata.record.VolumeDescription;
 import lunar.raid.metadata.record.VolumeRecord;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Order.</b> The caller holds the lock of an entry's stripe from {@link #append} until the writes in place are
  * done, and says so by {@link #written}. An entry is freed when its writes are stable, that is, after a flush of all
- * members that began later; then its place in the ring may be used again. Data for a stripe that was noted wait until
+ * members that began later; then its space in the ring may be used again. Data for a stripe that was noted wait until
  * the note is free, since its checksums would be wrong then.
  *
  * <p><b>Group commit.</b> Entries that come while one write is under way go out together in the next one, which is
@@ -63,8 +63,8 @@ public final class StripeJournal {
 
     /** Slots of the holders that have copies, as bits. */
     private long copies;
-    private final WaitLine arrivals = new WaitLine();
-    private final WaitLine ready = new WaitLine();
+    private final WaiterQueue arrivals = new WaiterQueue();
+    private final WaiterQueue ready = new WaiterQueue();
     private @Nullable StorageException failure;
     private JournalBatch filling;
     private JournalBatch flying;
@@ -77,7 +77,7 @@ public final class StripeJournal {
     private long flushDue;
 
     private final LiveEntries live;
-    /** Positions count on for ever; their place in the ring is the remainder. */
+    /** Positions count on for ever; their offset in the ring is the remainder. */
     private long head;
     /** The tail that the stable page names: from here on nothing may be written over. */
     private long kept;
@@ -120,7 +120,7 @@ public final class StripeJournal {
         keptSequence = sequence;
         filling.reset(position % ringBytes);
         writer = Broadcast.over(holders, this::batchWritten);
-        page = new PageWriter(this, holders, () -> this.copies, place(volume, section), false,
+        page = new PageWriter(this, holders, () -> this.copies, location(volume, section), false,
                 new Tail());
         holders.onDrop(this::dropped);
         holders.onChange(this::advance);
@@ -137,9 +137,9 @@ public final class StripeJournal {
         return Math.min(JournalFormat.MAX_ENTRY_BYTES, MAX_BATCHES_BYTES / sections);
     }
 
-    static PageWriter.Place place(VolumeRecord volume, int section) {
+    static PageWriter.Location location(VolumeRecord volume, int section) {
         VolumeDescription what = volume.description();
-        return new PageWriter.Place("journal", JournalFormat.PAGE_MAGIC,
+        return new PageWriter.Location("journal", JournalFormat.PAGE_MAGIC,
                 JournalFormat.FORMAT_VERSION, what.uuid(), what.layout().sectionBytes(section));
     }
 

@@ -83,14 +83,13 @@ public final class VolumeJournal {
         int slots = what.journalDevice() == null ? what.slots() : 1;
         for (int i = 0; i < what.layout().journalSections(); i++) {
             if ((copies(what, i, slots, -1L) & 1L << slot) != 0) {
-                SectionReading.create(volume, i, holder);
+                SectionReader.create(volume, i, holder);
             }
         }
     }
 
     /** The device that it has for its own; null where it has none, or that has failed. */
-    @Nullable
-    public BlockDevice device() {
+    public @Nullable BlockDevice device() {
         return isOnMembers || holders.active() == 0 ? null : holders.given(0);
     }
 

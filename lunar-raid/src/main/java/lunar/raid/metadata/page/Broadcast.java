@@ -31,14 +31,17 @@ public final class Broadcast {
     /** Ticks that a request waits for a member that is busy, or has no space. */
     public static final int MAX_WAITS = 60;
 
-    /** Losses that a request survives. A member that reports more vouches for nothing: a file whose sync failed. */
+    /**
+     * VolumeBadBlocks that a request survives. A member that reports more vouches for nothing: a file whose sync
+     * failed.
+     */
     private static final int MAX_LOSSES = 3;
 
     /** The request of a slot. */
     private final class Leg implements BlockRequest.Completion {
         private final int slot;
         private final BlockRequest request = new BlockRequest().onCompletion(this);
-        private final Pieces pieces = new Pieces(request, this);
+        private final RequestPieces pieces = new RequestPieces(request, this);
         private boolean inFlight;
         private boolean abandoned;
         private boolean stalled;

@@ -31,7 +31,7 @@ public final class MemberSet {
     private final List<Broadcast> broadcasts = new CopyOnWriteArrayList<>();
     private final List<IntConsumer> leaving = new CopyOnWriteArrayList<>();
     private final List<Runnable> changed = new CopyOnWriteArrayList<>();
-    /** Losses of each device with which the volume goes on, or from before it came. */
+    /** VolumeBadBlocks of each device with which the volume goes on, or from before it came. */
     private final long[] acceptedLosses;
     /** Slots, as bits. */
     private long active;
@@ -125,8 +125,7 @@ public final class MemberSet {
     }
 
     /** The member of a slot as it was given. */
-    @Nullable
-    public BlockDevice given(int slot) {
+    public @Nullable BlockDevice given(int slot) {
         RetryingDevice device = device(slot);
         return device == null ? null : device.device();
     }

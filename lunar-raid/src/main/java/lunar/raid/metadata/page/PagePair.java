@@ -29,8 +29,7 @@ public final class PagePair {
      * The newest page that is wanted, or null. The next write goes to the other place. A place that cannot be read is
      * as good as one that was torn; a device that is gone is not.
      */
-    @Nullable
-    public Page read(Predicate<Page> wanted) throws StorageException {
+    public @Nullable Page read(Predicate<Page> wanted) throws StorageException {
         Page best = null;
         MediumException unreadable = null;
         for (int place = 0; place < 2; place++) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PageWriter {
     /** Where a page is and what it is called. */
-    public record Place(String title, long magic, int version, UUID volume, long offsetBytes) {}
+    public record Location(String title, long magic, int version, UUID volume, long offsetBytes) {}
 
     /** The content of the page. Called with the lock. */
     public interface Content {
@@ -54,7 +54,7 @@ public final class PageWriter {
     private final Object lock;
     private final MemberSet members;
     private final LongSupplier slots;
-    private final Place place;
+    private final Location place;
     private final boolean flushFirst;
     private final Content content;
     private final Broadcast broadcast;
@@ -70,9 +70,9 @@ public final class PageWriter {
     private boolean wanted;
     /** The slots of the write under way, as bits. */
     private long targets;
-    private final WaitLine gathering = new WaitLine();
-    private final WaitLine flying = new WaitLine();
-    private final WaitLine ready = new WaitLine();
+    private final WaiterQueue gathering = new WaiterQueue();
+    private final WaiterQueue flying = new WaiterQueue();
+    private final WaiterQueue ready = new WaiterQueue();
     private @Nullable StorageException failure;
     private long generation;
 
@@ -80,7 +80,7 @@ public final class PageWriter {
      * @param slots the slots that have the page, as bits; asked with the lock
      * @param flushFirst whether all that was written to the members before must be stable before the page is
      */
-    public PageWriter(Object lock, MemberSet members, LongSupplier slots, Place place,
+    public PageWriter(Object lock, MemberSet members, LongSupplier slots, Location place,
             boolean flushFirst,
             Content content) {
         this.lock = lock;

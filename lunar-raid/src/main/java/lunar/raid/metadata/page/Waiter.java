@@ -3,7 +3,7 @@ package lunar.raid.metadata.page;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
-/** Waits until something is stable, in one {@link WaitLine} at most. Waiting takes no memory. */
+/** Waits until something is stable, in one {@link WaiterQueue} at most. Waiting takes no memory. */
 public abstract class Waiter {
     /** The waiter behind this one in the same line. */
     @Nullable

@@ -4,19 +4,19 @@ import java.util.UUID;
 import lunar.raid.SlotState;
 
 /**
- * A line of a volume's table of members.
+ * An entry of a volume's table of members.
  *
- * @param uuid which member; {@link #NOBODY} for a slot that has none, which is FAILED
+ * @param uuid which member; {@link #NIL_UUID} for a slot that has none, which is FAILED
  * @param state what it is for
  * @param dataBlocks blocks of its data area that the volume uses; of a spare, all it has
  * @param rebuiltStripes of a member that is being rebuilt, the stripe up to which all is there; else 0
  * @param isOut whether it was taken out, by a person or for errors of its medium: it is FAILED until a person wants it
- *        back, or another in its place
+ *        back, or another device comes into the slot
  */
 public record MemberRecord(UUID uuid, SlotState state, long dataBlocks, long rebuiltStripes,
         boolean isOut) {
     /** The UUID of no member. */
-    public static final UUID NOBODY = new UUID(0, 0);
+    public static final UUID NIL_UUID = new UUID(0, 0);
 
     public MemberRecord {
         if (dataBlocks <= 0 || rebuiltStripes < 0 || rebuiltStripes > dataBlocks) {
@@ -31,8 +31,8 @@ public record MemberRecord(UUID uuid, SlotState state, long dataBlocks, long reb
             throw new IllegalArgumentException(
                     "member " + uuid + " is " + state + " and taken out");
         }
-        if (uuid.equals(NOBODY) && state != SlotState.FAILED) {
-            throw new IllegalArgumentException("nobody is " + state);
+        if (uuid.equals(NIL_UUID) && state != SlotState.FAILED) {
+            throw new IllegalArgumentException("a slot without a member is " + state);
         }
     }
 

@@ -12,11 +12,11 @@ import lunar.raid.metadata.page.PagePair;
  * @param journalBytes where the journal is, 0 where there is none on the members
  * @param journalLengthBytes how long it is, 0 where there is none at all
  * @param journalSections parts of equal length that it has, 0 where there is none at all
- * @param sumsBytes where the checksums are, up to the data; 0 where there are none
+ * @param checksumsBytes where the checksums are, up to the data; 0 where there are none
  * @param dataBytes where the data begin
  */
 public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journalBytes,
-        long journalLengthBytes, int journalSections, long sumsBytes, long dataBytes) {
+        long journalLengthBytes, int journalSections, long checksumsBytes, long dataBytes) {
     /** Data begin at a multiple of this. */
     public static final long ALIGNMENT_BYTES = 1 << 20;
     /** The longest journal. */
@@ -72,8 +72,8 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
             end = after(end, "journal", journalBytes, journalLengthBytes);
         }
         long most = MAX_BYTES;
-        if (sumsBytes != 0) {
-            end = after(end, "checksums", sumsBytes, Page.BYTES);
+        if (checksumsBytes != 0) {
+            end = after(end, "checksums", checksumsBytes, Page.BYTES);
             most = MAX_DATA_BYTES;
         }
         if (dataBytes % ALIGNMENT_BYTES != 0 || dataBytes > most || dataBytes < end) {
@@ -163,7 +163,7 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
     }
 
     /** Returns this layout with checksums, for members up to this size. */
-    public MetadataLayout withSums(long memberBytes, int blockSize) {
+    public MetadataLayout withChecksums(long memberBytes, int blockSize) {
         long pages = checksumPages(Math.max(1, dataBlocks(memberBytes, blockSize)));
         long bytes = Math.ceilDiv(pages * Page.BYTES, ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
         return new MetadataLayout(bitmapBytes, badBlocksBytes, journalBytes, journalLengthBytes,
@@ -171,7 +171,9 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
     }
 
     /** Whether the members keep checksums. */
-    public boolean hasSums() { return sumsBytes != 0; }
+    public boolean hasChecksums() {
+        return checksumsBytes != 0;
+    }
 
     private static long checksumPages(long blocks) {
         return Math.ceilDiv(blocks, CHECKSUMS_PER_PAGE);
@@ -179,7 +181,7 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
 
     /** Whether there is room for the checksums of so many blocks of data. */
     boolean coversBlocks(long blocks) {
-        return checksumPages(blocks) <= (dataBytes - sumsBytes) / Page.BYTES;
+        return checksumPages(blocks) <= (dataBytes - checksumsBytes) / Page.BYTES;
     }
 
     /** A good length of the journal for a member of this size: a 256th, from 1 to 64 MiB. */

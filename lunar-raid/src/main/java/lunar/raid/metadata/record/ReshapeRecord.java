@@ -1,6 +1,6 @@
 package lunar.raid.metadata.record;
 
-import lunar.raid.layout.Relayout;
+import lunar.raid.layout.ReshapeMap;
 import lunar.raid.layout.Shape;
 
 /**
@@ -21,7 +21,7 @@ public record ReshapeRecord(int slotsBefore, long rows, int stagedRows) {
     /** Holds it against the volume that says so, and its shape. */
     void check(VolumeDescription what, Shape shape) {
         long all = shape.chunks(0);
-        int step = Relayout.step(what.level(), what.slots());
+        int step = ReshapeMap.step(what.level(), what.slots());
         if (!canBe(what) || slotsBefore >= what.slots() || rows > all || stagedRows > all - rows
                 || slotsBefore < what.level().minMembers()
                 || (long) Math.max(stagedRows, step) * what.chunkBlocks() > stagingBlocks(what)
@@ -49,7 +49,9 @@ public record ReshapeRecord(int slotsBefore, long rows, int stagedRows) {
         return new ReshapeRecord(slotsBefore, end, 0);
     }
 
-    public Relayout map(VolumeRecord volume) { return Relayout.of(volume.shape(), slotsBefore); }
+    public ReshapeMap map(VolumeRecord volume) {
+        return ReshapeMap.of(volume.shape(), slotsBefore);
+    }
 
     /** Where members have room to stage, in blocks from their first. */
     public static long stagingBlock(VolumeDescription what) {

@@ -7,10 +7,10 @@ import lunar.raid.metadata.page.Page;
  * Describes a member and its volume. {@link lunar.raid.metadata.superblock.SuperblockCodec} knows the bytes.
  *
  * @param generation how often this member's superblock was written; the higher one of its two counts
- * @param line which line of the volume's table is this member's
+ * @param index the index of this member's entry in the volume's table
  * @param volume the volume
  */
-public record Superblock(long generation, int line, VolumeRecord volume) {
+public record Superblock(long generation, int index, VolumeRecord volume) {
     /** Most members of a volume, spares included. */
     public static final int MAX_MEMBERS = 64;
 
@@ -18,20 +18,20 @@ public record Superblock(long generation, int line, VolumeRecord volume) {
         if (generation <= 0 || generation >= Page.MAX_GENERATION) {
             throw new IllegalArgumentException("generation " + generation);
         }
-        if (line < 0 || line >= volume.members().size()) {
-            throw new IllegalArgumentException("line " + line + " in a table of "
+        if (index < 0 || index >= volume.members().size()) {
+            throw new IllegalArgumentException("entry " + index + " in a table of "
                     + volume.members().size());
         }
-        if (volume.members().get(line).uuid().equals(MemberRecord.NOBODY)) {
-            throw new IllegalArgumentException("line " + line + " of the table is nobody's");
+        if (volume.members().get(index).uuid().equals(MemberRecord.NIL_UUID)) {
+            throw new IllegalArgumentException("entry " + index + " of the table has no member");
         }
     }
 
     /** This member. */
     public UUID memberUuid() { return member().uuid(); }
 
-    /** Returns this member's line of the table. */
+    /** Returns this member's entry of the table. */
     public MemberRecord member() {
-        return volume.members().get(line);
+        return volume.members().get(index);
     }
 }

@@ -29,7 +29,7 @@ public record VolumeDescription(UUID uuid, String name, long createdMs, Level le
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,63}");
 
     public VolumeDescription {
-        require(!uuid.equals(MemberRecord.NOBODY), "the volume has no UUID");
+        require(!uuid.equals(MemberRecord.NIL_UUID), "the volume has no UUID");
         require(NAME.matcher(name).matches(), "a volume's name has 1 to 63 letters, digits and "
                 + "\"._:-\"");
         require(createdMs >= 0, "made before 1970");
@@ -47,16 +47,17 @@ public record VolumeDescription(UUID uuid, String name, long createdMs, Level le
                 && regionStripes >= 0,
                 consistency + " with a bitmap at byte " + layout.bitmapBytes() + " of "
                         + regionStripes + " stripes a bit");
-        require(bitmap || !layout.hasSums(), level + " with " + consistency + " and checksums");
+        require(bitmap || !layout.hasChecksums(),
+                level + " with " + consistency + " and checksums");
         boolean journal = consistency == Consistency.JOURNAL;
         require(journal == layout.journalLengthBytes() > 0,
                 consistency + " with a journal of " + layout.journalLengthBytes() + " bytes");
-        require(journal == !journalKey.equals(MemberRecord.NOBODY),
+        require(journal == !journalKey.equals(MemberRecord.NIL_UUID),
                 consistency + " with the journal key " + journalKey);
         require(journalDevice == null
                 ? journal == layout.journalBytes() > 0
                 : journal && layout.journalBytes() == 0
-                        && !journalDevice.equals(MemberRecord.NOBODY),
+                        && !journalDevice.equals(MemberRecord.NIL_UUID),
                 "a journal here and there");
     }
 

@@ -3,6 +3,7 @@ package lunar.raid.metadata.record;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.function.IntFunction;
 import lunar.block.BlockDevice;
@@ -39,7 +40,7 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
                     + coveredSince + ", next stripe " + resyncNext);
         }
         if (members.size() < description.slots() || members.size() > Superblock.MAX_MEMBERS) {
-            throw new IllegalArgumentException(members.size() + " lines in the table of a volume "
+            throw new IllegalArgumentException(members.size() + " entries in the table of a volume "
                     + "of " + description.slots() + " members");
         }
         var seen = new HashSet<UUID>();
@@ -47,9 +48,9 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
             MemberRecord member = members.get(i);
             if ((member.state() == SlotState.SPARE) != i >= description.slots()) {
                 throw new IllegalArgumentException(
-                        "line " + i + " of the table is " + member.state());
+                        "entry " + i + " of the table is " + member.state());
             }
-            if (!member.uuid().equals(MemberRecord.NOBODY) && !seen.add(member.uuid())) {
+            if (!member.uuid().equals(MemberRecord.NIL_UUID) && !seen.add(member.uuid())) {
                 throw new IllegalArgumentException(
                         "member " + member.uuid() + " is twice in the table");
             }
@@ -57,7 +58,7 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
             if (member.dataBlocks() > (Long.MAX_VALUE
                     - Math.max(MetadataLayout.MAX_BYTES, layout.dataBytes()))
                     / description.blockSize()
-                    || (i < description.slots() && layout.hasSums()
+                    || (i < description.slots() && layout.hasChecksums()
                             && !layout.coversBlocks(member.dataBlocks()))) {
                 throw new IllegalArgumentException("member " + member.uuid() + " has "
                         + member.dataBlocks() + " blocks");
@@ -84,10 +85,10 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
         var slots = new ArrayList<RaidMember>();
         for (int slot = 0; slot < description.slots(); slot++) {
             BlockDevice device = devices.apply(slot);
-            MemberRecord line = members.get(slot);
-            slots.add(device == null || line.state() == SlotState.FAILED
+            MemberRecord entry = members.get(slot);
+            slots.add(device == null || entry.state() == SlotState.FAILED
                     ? RaidMember.missing()
-                    : new RaidMember(device, dataOffset, line.state(), line.rebuiltStripes()));
+                    : new RaidMember(device, dataOffset, entry.state(), entry.rebuiltStripes()));
         }
         return slots;
     }
@@ -114,43 +115,43 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
         return new VolumeRecord(description, 1, true, 0, 1, members);
     }
 
-    /** The line of the table with this member, or -1. */
-    public int lineOf(UUID member) {
+    /** Returns the index of the entry of a member; empty if it has none. */
+    public OptionalInt indexOf(UUID member) {
         for (int i = 0; i < members.size(); i++) {
             if (members.get(i).uuid().equals(member)) {
-                return i;
+                return OptionalInt.of(i);
             }
         }
-        return -1;
+        return OptionalInt.empty();
     }
 
-    /** The lines of spares. */
+    /** Returns the entries of spares. */
     public List<MemberRecord> spares() {
         return members.subList(description.slots(), members.size());
     }
 
-    /** Returns this record with one line more: a spare. */
+    /** Returns this record with one entry more: a spare. */
     public VolumeRecord withSpare(UUID uuid, long dataBlocks) {
         var changed = new ArrayList<>(members);
         changed.add(new MemberRecord(uuid, SlotState.SPARE, dataBlocks, 0));
         return withMembers(changed);
     }
 
-    /** Without the line of a spare; the same where it has none. */
+    /** Returns this record without the entry of a spare; unchanged if it has none. */
     public VolumeRecord withoutSpare(UUID uuid) {
-        int line = lineOf(uuid);
-        if (line < description.slots()) {
+        OptionalInt index = indexOf(uuid);
+        if (index.isEmpty() || index.getAsInt() < description.slots()) {
             return this;
         }
         var changed = new ArrayList<>(members);
-        changed.remove(line);
+        changed.remove(index.getAsInt());
         return withMembers(changed);
     }
 
     /** The member of a slot taken out by a person, where it is FAILED; else the same. */
     public VolumeRecord withOut(int slot) {
-        MemberRecord line = members.get(slot);
-        return line.state() == SlotState.FAILED ? with(slot, line.out()) : this;
+        MemberRecord entry = members.get(slot);
+        return entry.state() == SlotState.FAILED ? with(slot, entry.out()) : this;
     }
 
     /** The slots in this state, as bits. */
@@ -192,10 +193,10 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
                         && reshape.map(this).before().survives(slots));
     }
 
-    /** Another line in the table. */
-    public VolumeRecord with(int line, MemberRecord member) {
+    /** Returns this record with another entry in the table. */
+    public VolumeRecord with(int index, MemberRecord member) {
         var changed = new ArrayList<>(members);
-        changed.set(line, member);
+        changed.set(index, member);
         return withMembers(changed);
     }
 

@@ -23,7 +23,7 @@ final class SuperblockCodec {
     static final int FORMAT_VERSION = 1;
 
     private static final int MEMBER = 40;
-    private static final int LINE = 56;
+    private static final int INDEX = 56;
     private static final int FLAGS = 60;
     private static final int FEATURES = 64;
     private static final int LEVEL = 68;
@@ -31,7 +31,7 @@ final class SuperblockCodec {
     private static final int BLOCK_SIZE = 76;
     private static final int CHUNK_BLOCKS = 80;
     private static final int SLOTS = 84;
-    private static final int LINES = 88;
+    private static final int ENTRIES = 88;
     private static final int JOURNAL_SECTIONS = 92;
     private static final int REGION_STRIPES = 96;
     private static final int EVENTS = 104;
@@ -49,21 +49,21 @@ final class SuperblockCodec {
     private static final int SLOTS_BEFORE = 216;
     private static final int STAGED_ROWS = 220;
     private static final int RESHAPED_ROWS = 224;
-    private static final int SUMS_AT = 248;
+    private static final int CHECKSUMS_AT = 248;
     private static final int NAME = 256;
     private static final int NAME_BYTES = 64;
     private static final int TABLE = 512;
     private static final int TABLE_LINE_BYTES = 40;
 
-    private static final int LINE_UUID = 0;
-    private static final int LINE_DATA_BLOCKS = 16;
-    private static final int LINE_REBUILT_STRIPES = 24;
-    private static final int LINE_STATE = 32;
+    private static final int ENTRY_UUID = 0;
+    private static final int ENTRY_DATA_BLOCKS = 16;
+    private static final int ENTRY_REBUILT_STRIPES = 24;
+    private static final int ENTRY_STATE = 32;
 
     private static final int FLAG_CLEAN = 1;
     /** FAILED, and taken out by a person, or for errors of its medium. */
     private static final int CODE_OUT = 5;
-    private static final int FEATURE_SUMS = 1;
+    private static final int FEATURE_CHECKSUMS = 1;
     /** The volume is being reshaped. */
     private static final int FEATURE_RESHAPE = 2;
     private static final int CODE_LINEAR = 255;
@@ -75,12 +75,12 @@ final class SuperblockCodec {
         VolumeDescription what = volume.description();
         ByteBuffer to = page.clear().bytes();
         Page.putUuid(to, MEMBER, superblock.memberUuid());
-        to.putInt(LINE, superblock.line());
+        to.putInt(INDEX, superblock.index());
         to.putInt(FLAGS, volume.clean() ? FLAG_CLEAN : 0);
-        to.putInt(FEATURES, what.layout().hasSums() ? FEATURE_SUMS : 0);
+        to.putInt(FEATURES, what.layout().hasChecksums() ? FEATURE_CHECKSUMS : 0);
         to.putInt(LEVEL, code(what.level())).putInt(CONSISTENCY, what.consistency().code());
         to.putInt(BLOCK_SIZE, what.blockSize()).putInt(CHUNK_BLOCKS, what.chunkBlocks());
-        to.putInt(SLOTS, what.slots()).putInt(LINES, volume.members().size());
+        to.putInt(SLOTS, what.slots()).putInt(ENTRIES, volume.members().size());
         to.putLong(REGION_STRIPES, what.regionStripes());
         to.putLong(EVENTS, volume.events()).putLong(CREATED_MS, what.createdMs());
         to.putLong(VOLUME_BLOCKS, what.volumeBlocks());
@@ -90,9 +90,9 @@ final class SuperblockCodec {
         to.putLong(JOURNAL_AT, layout.journalBytes());
         to.putLong(JOURNAL_LENGTH, layout.journalLengthBytes());
         to.putInt(JOURNAL_SECTIONS, layout.journalSections());
-        to.putLong(SUMS_AT, layout.sumsBytes());
+        to.putLong(CHECKSUMS_AT, layout.checksumsBytes());
         UUID journal = what.journalDevice();
-        Page.putUuid(to, JOURNAL_DEVICE, journal == null ? MemberRecord.NOBODY : journal);
+        Page.putUuid(to, JOURNAL_DEVICE, journal == null ? MemberRecord.NIL_UUID : journal);
         Page.putUuid(to, JOURNAL_KEY, what.journalKey());
         to.putLong(RESYNC_NEXT, volume.resyncNext());
         to.putLong(COVERED_SINCE, volume.coveredSince());
@@ -106,10 +106,10 @@ final class SuperblockCodec {
         for (int i = 0; i < volume.members().size(); i++) {
             MemberRecord member = volume.members().get(i);
             int at = TABLE + i * TABLE_LINE_BYTES;
-            Page.putUuid(to, at + LINE_UUID, member.uuid());
-            to.putLong(at + LINE_DATA_BLOCKS, member.dataBlocks());
-            to.putLong(at + LINE_REBUILT_STRIPES, member.rebuiltStripes());
-            to.put(at + LINE_STATE, (byte) (member.isOut() ? CODE_OUT : code(member.state())));
+            Page.putUuid(to, at + ENTRY_UUID, member.uuid());
+            to.putLong(at + ENTRY_DATA_BLOCKS, member.dataBlocks());
+            to.putLong(at + ENTRY_REBUILT_STRIPES, member.rebuiltStripes());
+            to.put(at + ENTRY_STATE, (byte) (member.isOut() ? CODE_OUT : code(member.state())));
         }
         page.seal(MAGIC, FORMAT_VERSION, superblock.generation(), what.uuid());
     }
@@ -124,13 +124,13 @@ final class SuperblockCodec {
         if (page.version() != FORMAT_VERSION) {
             return new SuperblockReading.Unknown("format version " + page.version());
         }
-        if ((page.bytes().getInt(FEATURES) & ~(FEATURE_SUMS | FEATURE_RESHAPE)) != 0) {
+        if ((page.bytes().getInt(FEATURES) & ~(FEATURE_CHECKSUMS | FEATURE_RESHAPE)) != 0) {
             return new SuperblockReading.Unknown(
                     "features " + Integer.toHexString(page.bytes().getInt(FEATURES)) + "h");
         }
         try {
             var superblock = parse(page);
-            // What is reserved is 0, and there is one way to say a thing: else a later program has more to say.
+            // Reserved bytes are 0, and each state has one encoding: anything else is of a later format.
             var again = new Page();
             encode(superblock, again);
             if (again.segment().mismatch(page.segment()) >= 0) {
@@ -147,30 +147,30 @@ final class SuperblockCodec {
         ByteBuffer from = page.bytes();
         var layout = new MetadataLayout(from.getLong(BITMAP_AT), from.getLong(BAD_BLOCKS_AT),
                 from.getLong(JOURNAL_AT), from.getLong(JOURNAL_LENGTH),
-                from.getInt(JOURNAL_SECTIONS), from.getLong(SUMS_AT), from.getLong(DATA_AT));
+                from.getInt(JOURNAL_SECTIONS), from.getLong(CHECKSUMS_AT), from.getLong(DATA_AT));
         UUID journal = Page.uuid(from, JOURNAL_DEVICE);
         var what = new VolumeDescription(page.volume(), name(from), from.getLong(CREATED_MS),
                 level(from.getInt(LEVEL)), from.getInt(BLOCK_SIZE), from.getInt(CHUNK_BLOCKS),
                 from.getInt(SLOTS), from.getLong(VOLUME_BLOCKS),
                 Consistency.of(from.getInt(CONSISTENCY)), from.getLong(REGION_STRIPES),
                 Page.uuid(from, JOURNAL_KEY), orNull(journal), layout);
-        int lines = from.getInt(LINES);
-        if (lines < 0 || lines > Superblock.MAX_MEMBERS) {
-            throw new IllegalArgumentException("a table of " + lines + " lines");
+        int entries = from.getInt(ENTRIES);
+        if (entries < 0 || entries > Superblock.MAX_MEMBERS) {
+            throw new IllegalArgumentException("a table of " + entries + " entries");
         }
-        var members = new ArrayList<MemberRecord>(lines);
-        for (int i = 0; i < lines; i++) {
+        var members = new ArrayList<MemberRecord>(entries);
+        for (int i = 0; i < entries; i++) {
             int at = TABLE + i * TABLE_LINE_BYTES;
-            int code = from.get(at + LINE_STATE);
-            members.add(new MemberRecord(Page.uuid(from, at + LINE_UUID),
+            int code = from.get(at + ENTRY_STATE);
+            members.add(new MemberRecord(Page.uuid(from, at + ENTRY_UUID),
                     code == CODE_OUT ? SlotState.FAILED : state(code),
-                    from.getLong(at + LINE_DATA_BLOCKS),
-                    from.getLong(at + LINE_REBUILT_STRIPES), code == CODE_OUT));
+                    from.getLong(at + ENTRY_DATA_BLOCKS),
+                    from.getLong(at + ENTRY_REBUILT_STRIPES), code == CODE_OUT));
         }
         var volume = new VolumeRecord(what, from.getLong(EVENTS),
                 (from.getInt(FLAGS) & FLAG_CLEAN) != 0, from.getLong(RESYNC_NEXT),
                 from.getLong(COVERED_SINCE), members, reshape(from));
-        return new Superblock(page.generation(), from.getInt(LINE), volume);
+        return new Superblock(page.generation(), from.getInt(INDEX), volume);
     }
 
     private static @Nullable ReshapeRecord reshape(ByteBuffer from) {
@@ -181,7 +181,7 @@ final class SuperblockCodec {
     }
 
     private static @Nullable UUID orNull(UUID uuid) {
-        return uuid.equals(MemberRecord.NOBODY) ? null : uuid;
+        return uuid.equals(MemberRecord.NIL_UUID) ? null : uuid;
     }
 
     private static String name(ByteBuffer from) {

@@ -8,7 +8,7 @@ import lunar.raid.metadata.record.Superblock;
 import lunar.raid.metadata.record.SuperblockReading;
 
 /**
- * The superblock of one member: two places, written in turn, each stable before the other one may be touched. So after
+ * The superblock of a member: two locations, written in turn, each stable before the other one may be touched. So after
  * a crash at any moment there is a whole one: the one before, or the one that was being written. Blocks; for one
  * thread at a time.
  */

@@ -1,10 +1,12 @@
 package lunar.raid.metadata.superblock;
 
 import java.util.Arrays;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 import lunar.block.BlockDevice;
 import lunar.block.StorageException;
+import lunar.raid.Completion;
 import lunar.raid.SlotState;
 import lunar.raid.metadata.page.MemberSet;
 import lunar.raid.metadata.page.Page;
@@ -25,18 +27,12 @@ import org.jspecify.annotations.Nullable;
  * more than there is.
  */
 public final class Superblocks {
-    /** Told when a change is stable. Must neither block nor throw. */
-    @FunctionalInterface
-    public interface Kept {
-        /** @param failure null where it is; else no member is left that would take it */
-        void kept(@Nullable StorageException failure);
-    }
 
-    /** Each member has a place here, the same as long as it stays; at first its line in the table. */
+    /** Each member has a position here that it keeps while it stays; at first the index of its entry in the table. */
     private final MemberSet members;
     private final PageWriter writer;
-    /** The UUIDs of the members in the places. Guarded by this, as the next two. */
-    private final UUID[] who;
+    /** The UUIDs of the members in the positions. Guarded by this, as the next two. */
+    private final UUID[] uuids;
     /** The record that the next write has, but for its events. */
     private VolumeRecord record;
     private boolean isStarting;
@@ -44,13 +40,13 @@ public final class Superblocks {
     private Superblocks(MemberSet members, VolumeRecord record) {
         this.members = members;
         this.record = record;
-        who = new UUID[members.slots()];
-        Arrays.fill(who, MemberRecord.NOBODY);
-        for (int line = 0; line < Math.min(who.length, record.members().size()); line++) {
-            who[line] = record.members().get(line).uuid();
+        uuids = new UUID[members.slots()];
+        Arrays.fill(uuids, MemberRecord.NIL_UUID);
+        for (int index = 0; index < Math.min(uuids.length, record.members().size()); index++) {
+            uuids[index] = record.members().get(index).uuid();
         }
         writer = new PageWriter(this, members, this::targets,
-                new PageWriter.Place("superblocks", SuperblockCodec.MAGIC,
+                new PageWriter.Location("superblocks", SuperblockCodec.MAGIC,
                         SuperblockCodec.FORMAT_VERSION, record.description().uuid(), 0),
                 true, new Content());
     }
@@ -96,16 +92,19 @@ public final class Superblocks {
         public void begin() { record = record.next(); }
 
         @Override
-        public void fill(int place, Page page) {
-            SuperblockCodec.encode(new Superblock(1, record.lineOf(who[place]), record), page);
+        public void fill(int position, Page page) {
+            SuperblockCodec.encode(
+                    new Superblock(1, record.indexOf(uuids[position]).orElseThrow(), record), page);
         }
     }
 
     private long targets() {
         long targets = 0;
         for (long left = members.active(); left != 0; left &= left - 1) {
-            int line = record.lineOf(who[Long.numberOfTrailingZeros(left)]);
-            SlotState state = line < 0 ? SlotState.FAILED : record.members().get(line).state();
+            OptionalInt index = record.indexOf(uuids[Long.numberOfTrailingZeros(left)]);
+            SlotState state = index.isEmpty()
+                    ? SlotState.FAILED
+                    : record.members().get(index.getAsInt()).state();
             if (state != SlotState.FAILED && !(isStarting && state == SlotState.SPARE)) {
                 targets |= Long.lowestOneBit(left);
             }
@@ -113,20 +112,20 @@ public final class Superblocks {
         return targets;
     }
 
-    /** The line of the table with the member of a place; -1 where it has none. */
-    public synchronized int lineAt(int place) {
-        return record.lineOf(who[place]);
+    /** Returns the index of the table entry of the member in a position; empty if it has none. */
+    public synchronized OptionalInt indexAt(int position) {
+        return record.indexOf(uuids[position]);
     }
 
-    /** Returns the UUID of the member in a place. */
-    public synchronized UUID at(int place) {
-        return who[place];
+    /** Returns the UUID of the member in a position. */
+    public synchronized UUID at(int position) {
+        return uuids[position];
     }
 
     /** Whether a member gets the superblocks. */
     public synchronized boolean has(UUID member) {
-        int place = place(member);
-        return place >= 0 && (members.active() & 1L << place) != 0;
+        int position = position(member);
+        return position >= 0 && (members.active() & 1L << position) != 0;
     }
 
     /** Looks at a device that is to be {@link #add}ed. Blocks. */
@@ -137,32 +136,32 @@ public final class Superblocks {
     /** Adds a member: it gets the superblocks as soon as the table has it. */
     public void add(UUID member, PageWriter.Known known) {
         synchronized (this) {
-            int place = place(member);
-            for (int i = 0; place < 0 && i < who.length; i++) {
-                place = (members.active() & 1L << i) == 0 ? i : -1;
+            int position = position(member);
+            for (int i = 0; position < 0 && i < uuids.length; i++) {
+                position = (members.active() & 1L << i) == 0 ? i : -1;
             }
-            if (place < 0) { // the table has no more lines, and those that left it are dropped
-                throw new IllegalStateException("no place is free");
+            if (position < 0) { // the table has no more entries, and members that left it are dropped
+                throw new IllegalStateException("no position is free");
             }
-            who[place] = member;
-            known.install(place);
-            members.add(place, known.device());
+            uuids[position] = member;
+            known.install(position);
+            members.add(position, known.device());
         }
     }
 
     /** A member gets no superblocks any more. */
     public void drop(UUID member) {
-        int place;
+        int position;
         synchronized (this) {
-            place = place(member);
+            position = position(member);
         }
-        if (place >= 0) {
-            members.drop(place);
+        if (position >= 0) {
+            members.drop(position);
         }
     }
 
-    private int place(UUID member) {
-        return member.equals(MemberRecord.NOBODY) ? -1 : Arrays.asList(who).indexOf(member);
+    private int position(UUID member) {
+        return member.equals(MemberRecord.NIL_UUID) ? -1 : Arrays.asList(uuids).indexOf(member);
     }
 
     /** Returns the record of the volume, the latest change included. */
@@ -171,26 +170,30 @@ public final class Superblocks {
     }
 
     /** Changes the record and makes that stable. */
-    public void change(UnaryOperator<VolumeRecord> change, Kept kept) {
+    public void change(UnaryOperator<VolumeRecord> change, Completion completion) {
         synchronized (this) {
             record = change.apply(record);
             writer.join(new Waiter() {
                 @Override
-                public void stable(@Nullable StorageException failure) { kept.kept(failure); }
+                public void stable(@Nullable StorageException failure) {
+                    completion.completed(failure);
+                }
             });
         }
         writer.advance();
     }
 
-    /** The volume has failed the member of a line: where a change waits for it since it lost writes, it is dropped. */
-    public void dropLost(int line) {
-        long places = 0;
+    /** Notes that the volume has failed the member of an entry; drops it where a change waits since it lost writes. */
+    public void dropLost(int index) {
+        long positions = 0;
         synchronized (this) {
-            for (int place = 0; place < who.length; place++) {
-                places |= record.lineOf(who[place]) == line ? 1L << place : 0;
+            for (int position = 0; position < uuids.length; position++) {
+                positions |= record.indexOf(uuids[position]).equals(OptionalInt.of(index))
+                        ? 1L << position
+                        : 0;
             }
         }
-        members.dropLost(places);
+        members.dropLost(positions);
     }
 
     /**
@@ -213,7 +216,7 @@ public final class Superblocks {
     }
 
     /** The volume is not in use any more; all that was written is stable, and all members tell the same. */
-    public void stop(Kept kept) {
-        change(record -> record.withClean(true), kept);
+    public void stop(Completion completion) {
+        change(record -> record.withClean(true), completion);
     }
 }

@@ -24,8 +24,8 @@ import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 
 /**
- * A mirror of two disks with volatile caches. The power is cut at any moment, in the middle of a request or between two,
- * and what was not flushed is there or not. Wherever the two disks differ then, the bitmap must say so.
+ * A mirror of two disks with volatile caches. The power is cut at any moment, in the middle of a request or between
+ * two, and what was not flushed is there or not. Wherever the two disks differ then, the bitmap must say so.
  */
 class IntentBitmapCrashTest {
     private static final VolumeRecord VOLUME = Volumes.volume(Level.RAID1, 2, Consistency.BITMAP);

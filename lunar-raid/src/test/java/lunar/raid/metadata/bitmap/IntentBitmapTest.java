@@ -100,7 +100,7 @@ class IntentBitmapTest {
         assertThat(left.pending()).hasSize(1);
         left.endAll();
         right.pending().getFirst().end();
-        assertThat(told).as("who came first, and who waits for the same bit")
+        assertThat(told).as("the first intent, and one that waits for the same bit")
                 .containsExactly(intents.getFirst(), again);
         assertThat(left.pending()).hasSize(1);
         endAll();

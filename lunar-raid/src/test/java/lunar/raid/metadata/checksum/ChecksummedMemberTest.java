@@ -124,7 +124,7 @@ class ChecksummedMemberTest {
         return (int) crc.getValue();
     }
 
-    /** Whole granules are zeroes then, the rest is as it was: what each block is nobody has said. */
+    /** Whole granules are zeroes then, the rest is as it was: the content of a block is not defined. */
     @Test
     void shouldNotTakeAnUnmapForZeroesThatMayLeaveBlocksAsTheyAre() throws Exception {
         BlockDevice memory = MemoryDevice.create(DATA_AT + 3L * PER_PAGE * BLOCK, BLOCK);

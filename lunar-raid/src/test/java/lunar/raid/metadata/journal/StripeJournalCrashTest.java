@@ -24,9 +24,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Stripes over three disks with volatile caches. Each row of a stripe has a version, the same on all disks: that stands
- * for parity that is true. Rows are written with data in the journal, whole stripes with a note. The power is cut at any
- * moment, also in the middle of a replay, and at times a disk is lost with it. After the replay all rows must have one
- * version, but for stripes that are reported as torn; nothing that was flushed, and no data that were stable in the
+ * for parity that is true. Rows are written with data in the journal, whole stripes with a note. The power is cut at
+ * any moment, also in the middle of a replay, and at times a disk is lost with it. After the replay all rows must have
+ * one version, but for stripes that are reported as torn; nothing that was flushed, and no data that were stable in the
  * journal, may be gone or be covered by something older.
  */
 class StripeJournalCrashTest {
@@ -263,7 +263,7 @@ class StripeJournalCrashTest {
                     assertThat(found).as(what + ": one version").isEqualTo(there);
                 }
             }
-            // What a resync would do; and a rebuild, for a disk that was lost.
+            // As a resync does; and a rebuild, for a disk that was lost.
             for (int slot = 0; slot < DISKS; slot++) {
                 copy(source, slot, row);
             }

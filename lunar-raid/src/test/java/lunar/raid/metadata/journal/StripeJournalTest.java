@@ -51,7 +51,7 @@ class StripeJournalTest {
             disks.add(new SteppedDevice((DATA_AT >> 9) + 4096));
             members.add(slot, disks.get(slot));
             if ((COPIES & 1 << slot) != 0) {
-                SectionReading.create(VOLUME, 0, disks.get(slot));
+                SectionReader.create(VOLUME, 0, disks.get(slot));
             }
         }
         journal = reopened().begin(COPIES);
@@ -391,7 +391,7 @@ class StripeJournalTest {
         assertThat(reopened().replayed()).isEqualTo(1);
     }
 
-    /** Whoever comes into the slot next would pass for one that has a copy. */
+    /** The next member of the slot would pass for one that has a copy. */
     @Test
     void shouldCountNoCopyOfAMemberThatWasDroppedBeforeItJoined() {
         members.drop(1);
@@ -416,7 +416,7 @@ class StripeJournalTest {
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
-    /** It would else look for somebody who takes its page, for ever. */
+    /** It would otherwise look for a member that takes its page for ever. */
     @Test
     @Timeout(60)
     void shouldComeToRestWhereNoCopyIsLeftThatTakesItsPage() {
@@ -489,7 +489,7 @@ class StripeJournalTest {
         var own = new SteppedDevice((DATA_AT >> 9) + 4096);
         var holders = new MemberSet(1, (slot, _) -> failed.add(slot));
         holders.add(0, own);
-        SectionReading.create(VOLUME, 0, own);
+        SectionReader.create(VOLUME, 0, own);
         VolumeJournal apart = JournalReplay
                 .of(VOLUME, holders, 1, members, 0b111, JournalReplay.ANY).begin(1);
         JournalEntry entry = data(0, 1);

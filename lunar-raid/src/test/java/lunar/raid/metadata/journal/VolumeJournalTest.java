@@ -130,7 +130,7 @@ class VolumeJournalTest {
         assertThat(reopened(0b1111).replayed()).isZero();
     }
 
-    /** What one section marks must not look as if a note of another one had been under way in place. */
+    /** A mark of one section must not look as if a note of another had been in progress in place. */
     @Test
     void shouldAskForAllBitsBeforeItSetsAny() throws StorageException {
         for (long stripe = 0; stripe < 8; stripe++) {

@@ -82,7 +82,7 @@ class SuperblockTest {
 
     @Test
     void shouldSayWhereChecksumsAre() {
-        var example = new Superblock(21, 2, Volumes.withSums(example().volume()));
+        var example = new Superblock(21, 2, Volumes.withChecksums(example().volume()));
         var page = new Page();
         SuperblockCodec.encode(example, page);
         ByteBuffer golden = golden().putInt(64, 1).putLong(128, 3 << 20).putLong(248, 2 << 20);
@@ -92,7 +92,7 @@ class SuperblockTest {
 
     @Test
     void shouldRefuseChecksumsWithoutRoom() {
-        VolumeRecord volume = Volumes.withSums(example().volume());
+        VolumeRecord volume = Volumes.withChecksums(example().volume());
 
         var table = new ArrayList<>(volume.members());
         table.replaceAll(line -> new MemberRecord(line.uuid(), line.state(), 256 * 1008 + 1,
@@ -187,7 +187,7 @@ class SuperblockTest {
                 });
     }
 
-    /** Each of these has a right checksum: made by a program with a mistake, or by somebody who means harm. */
+    /** Each of these has a right checksum: made by a faulty program, or by an attacker. */
     @Test
     void shouldRefuseWhatIsOutOfLimits() {
         refused("line of the table", golden().putInt(56, 4));
@@ -238,7 +238,7 @@ class SuperblockTest {
         refused("no data blocks", golden().putLong(512 + 16, 0));
         refused("members of two sizes", golden().putLong(512 + 16, 4104));
         refused("impossible size", golden().putLong(632 + 16, Long.MAX_VALUE));
-        refused("active nobody", golden().putLong(512, 0).putLong(520, 0));
+        refused("active without a member", golden().putLong(512, 0).putLong(520, 0));
         refused("twice", golden().putLong(520, 0x80000000_00000002L));
         refused("end of table", golden().put(672, (byte) 1));
         refused("end of page", golden().put(4095, (byte) 1));
@@ -255,14 +255,14 @@ class SuperblockTest {
     @Test
     void shouldLetSlotsBeEmpty() {
         VolumeRecord volume = Volumes.volume(Level.RAID6, 4, Consistency.BITMAP);
-        var nobody = new MemberRecord(MemberRecord.NOBODY, SlotState.FAILED,
+        var empty = new MemberRecord(MemberRecord.NIL_UUID, SlotState.FAILED,
                 Volumes.MEMBER_BLOCKS, 0);
-        var one = new Superblock(1, 3, volume.with(0, nobody).with(2, nobody));
+        var one = new Superblock(1, 3, volume.with(0, empty).with(2, empty));
         var page = new Page();
         SuperblockCodec.encode(one, page);
         assertThat(SuperblockCodec.decode(page)).isEqualTo(new SuperblockReading.Found(one));
         assertThatThrownBy(() -> new Superblock(1, 0, one.volume()))
-                .hasMessageContaining("nobody");
+                .hasMessageContaining("no member");
     }
 
     @Test
@@ -275,8 +275,8 @@ class SuperblockTest {
                 .with(1, whole.members().get(1).as(SlotState.FAILED)).next().next();
         assertThat(degraded.events()).isEqualTo(10);
         assertThat(degraded.coveredSince()).as("the last one with all members").isEqualTo(8);
-        assertThat(degraded.lineOf(Volumes.member(1))).isEqualTo(1);
-        assertThat(degraded.lineOf(new UUID(1, 1))).isEqualTo(-1);
+        assertThat(degraded.indexOf(Volumes.member(1))).hasValue(1);
+        assertThat(degraded.indexOf(new UUID(1, 1))).isEmpty();
         assertThat(degraded.slotsThatAre(SlotState.FAILED)).isEqualTo(0b010);
     }
 }

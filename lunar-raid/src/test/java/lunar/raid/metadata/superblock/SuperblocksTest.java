@@ -57,7 +57,7 @@ class SuperblocksTest {
     private VolumeRecord on(int slot) {
         SuperblockReading reading = new SuperblockStore(disks.get(slot)).read();
         Superblock found = ((SuperblockReading.Found) reading).superblock();
-        assertThat(found.line()).isEqualTo(slot);
+        assertThat(found.index()).isEqualTo(slot);
         return found.volume();
     }
 
