@@ -296,7 +296,8 @@ class BrowseTest {
         assertThat(Main.run(new String[]{"browse", "file:" + copy, "--cat", "large.bin"},
                 new PrintStream(out), new PrintStream(OutputStream.nullOutputStream()))).isZero();
         assertThat(out.toByteArray()).isEqualTo(large);
-        CommandRun.of("browse", "file:" + copy, "--cat", "/none").fails(1, "no '/none'");
+        CommandRun.of("browse", "file:" + copy, "--cat", "/none").fails(1,
+                "'/none' does not exist");
         CommandRun.of("browse", "file:" + copy, "--volume", "7", "--cat", "/none").fails(1,
                 "no volume 7", "0 (whole device)");
     }

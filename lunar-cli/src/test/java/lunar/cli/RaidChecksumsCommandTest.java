@@ -132,7 +132,7 @@ class RaidChecksumsCommandTest {
         createAndFill("raid5:vol", 3, "--chunk", "16k");
         rot(0, 0);
         CommandRun scrub = raid.raid("scrub", "raid5:vol");
-        assertThat(scrub.out()).contains("1 wrong");
+        assertThat(scrub.out()).contains("1 differ");
         assertThat(scrub.status()).isEqualTo(1);
         assertThat(Arrays.mismatch(read("raid5:vol?verify-reads=yes"), content))
                 .isBetween(0, ROT_BYTES - 1);

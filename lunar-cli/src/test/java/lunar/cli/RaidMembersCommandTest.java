@@ -141,7 +141,7 @@ class RaidMembersCommandTest {
     void shouldAddAndRemoveSparesAndReaddMembers() throws Exception {
         create("raid5:vol", 3);
         assertThat(raid("add", "raid5:vol", file("s") + SIZE).succeeds().out())
-                .contains(file("s") + " is a spare of raid5:vol");
+                .contains(file("s") + " is now a spare of raid5:vol");
         assertThat(table().spares()).containsExactly(file("s"));
         assertThat(uris("raid5:vol", "spares")).containsExactly(file("s"));
         raid("add", "raid5:vol", file("s")).fails(1, "is a spare already");

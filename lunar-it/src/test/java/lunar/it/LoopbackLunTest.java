@@ -18,7 +18,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Runs the contract of a block device on a LUN of Lunar's target, in memory, with loops that poll and loops that sleep. */
+/** Runs the contract of a block device on a LUN of Lunar's target, with loops that poll and loops that sleep. */
 @Timeout(60)
 @ParameterizedClass
 @ValueSource(strings = {"off", "50us", "auto"})

@@ -207,7 +207,7 @@ class MultipathTest {
             proxy.cut();
             assertThatThrownBy(() -> swap.get(20, TimeUnit.SECONDS))
                     .cause().isInstanceOf(DeviceGoneException.class)
-                    .hasMessageContaining("not known");
+                    .hasMessageContaining("outcome is unknown");
             assertThat(read(device, 0)).as("the device is there again").isZero();
         }
     }

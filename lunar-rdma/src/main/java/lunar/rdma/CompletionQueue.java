@@ -24,7 +24,7 @@ public final class CompletionQueue implements AutoCloseable {
 
     /** Queues that report here, by the lower half of their identities; replaced when it changes. */
     private volatile @Nullable WorkQueue[] queues = new WorkQueue[4];
-    /** Upper half of the latest identity: late reports of a queue are not taken for those of the next. Guarded by this. */
+    /** Upper half of the latest identity; it tells late reports from those of a later queue. Guarded by this. */
     private int generation;
     /** Room that endpoints need. Guarded by this. */
     private int committed;

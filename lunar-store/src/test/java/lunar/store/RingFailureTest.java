@@ -75,7 +75,7 @@ class RingFailureTest {
         private volatile int failures;
         /** The wake of the ring, and a request. */
         private final CountDownLatch taken = new CountDownLatch(2);
-        /** The request that is submitted while the first one runs: no call fails before, which would close the ring to it. */
+        /** Whether the second request is submitted: a call that failed before would close the ring to it. */
         private final CountDownLatch submitted = new CountDownLatch(1);
         /** Whether the engine waits for the kernel to let go of the ring, and may learn that it has. */
         private final CountDownLatch awaited = new CountDownLatch(1);

@@ -85,7 +85,7 @@ public final class TargetTables {
             return Optional.empty();
         }
         List<String> names = table.list(CHAP_ALGORITHMS, "sha-256", name -> name, one -> {
-            throw table.wrong("'" + CHAP_ALGORITHMS + "' must be a list of texts, as in "
+            throw table.wrong("'" + CHAP_ALGORITHMS + "' must be a list of strings, as in "
                     + CHAP_ALGORITHMS + " = [\"sha-256\"]");
         });
         return Optional.of(table.parse(CHAP_ALGORITHMS, String.join(",", names),

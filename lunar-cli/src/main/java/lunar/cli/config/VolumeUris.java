@@ -99,7 +99,7 @@ public final class VolumeUris {
             Optional<VolumeControl> running = ControlClient.find(spec, uuid(spec));
             if (running.isPresent()) {
                 try (VolumeControl there = running.get()) {
-                    throw new Failure(spec.title() + " runs already, in process "
+                    throw new Failure(spec.title() + " is already running, in process "
                             + there.status().path("pid").asLong(0) + ": use it there, or stop it"
                             + " with 'lunar raid stop " + spec.title() + "'");
                 }

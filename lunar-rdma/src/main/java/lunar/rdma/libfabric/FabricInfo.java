@@ -15,7 +15,7 @@ import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaUnavailableException;
 import org.jspecify.annotations.Nullable;
 
-/** A {@code struct fi_info}, or list of them, which {@link #close} frees: what there is, and what objects are made of. */
+/** A {@code struct fi_info}, or list of them, which {@link #close} frees: describes devices, and objects to create. */
 final class FabricInfo implements AutoCloseable {
     private static final long NEXT = offset(Layouts.INFO, "next");
     private static final long CAPS = offset(Layouts.INFO, "caps");

@@ -16,9 +16,9 @@ import lunar.rdma.ProviderException;
  * A C function off the data path, of up to five integers or addresses. Its result is checked in one of the ways in
  * which the libraries report errors. Any thread may call it.
  *
- * <p>All functions are called with five 64-bit integers, by one handle: the calling conventions of 64-bit Linux pass them
- * in registers, of which a function reads those of its arguments, and the lower half for an {@code int}. A handle for each
- * signature would take 5 ms at the start.
+ * <p>All functions are called with five 64-bit integers, by one handle: the calling conventions of 64-bit Linux pass
+ * them in registers, of which a function reads those of its arguments, and the lower half for an {@code int}. A handle
+ * for each signature would take 5 ms at the start.
  */
 final class NativeFunction {
     private static final int MAX_ARGUMENTS = 5;

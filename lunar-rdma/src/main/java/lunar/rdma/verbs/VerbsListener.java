@@ -9,7 +9,7 @@ import lunar.rdma.RdmaException;
 import lunar.rdma.spi.ListenerEvents;
 import lunar.rdma.spi.ProviderListener;
 
-/** A listening id. Bound to a wildcard it gets the requests of all devices, and rejects those of others than its own. */
+/** A listening id. Bound to a wildcard, it gets the requests of all devices, and rejects those of other devices. */
 final class VerbsListener implements ProviderListener, IdOwner {
     private final VerbsChannel channel;
     private final long id;

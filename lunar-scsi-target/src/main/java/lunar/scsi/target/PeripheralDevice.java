@@ -87,8 +87,8 @@ public interface PeripheralDevice {
     }
 
     /**
-     * Ends what goes on here, because another server that shares the unit has reset it. That server has reset the shared
-     * state.
+     * Ends operations in progress, because another server that shares the unit has reset it. That server has reset the
+     * shared state.
      */
     default CompletableFuture<Void> resetByOther() {
         return CompletableFuture.completedFuture(null);

@@ -15,7 +15,8 @@ import lunar.scsi.Bytes;
  *
  * <p>A store belongs to one process, unless it {@linkplain #isShared is shared}: several servers then serve the unit,
  * and share this state, with current mode pages and access states of port groups. Each server changes it by {@link
- * #replace}, one version of a name after another, and is notified of changes by other servers through {@link #subscribe}.
+ * #replace}, one version of a name after another, and is notified of changes by other servers through {@link
+ * #subscribe}.
  */
 public interface StateStore {
     /**

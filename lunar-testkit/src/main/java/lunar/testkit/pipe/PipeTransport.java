@@ -434,7 +434,9 @@ final class PipeTransport implements Transport {
     private void end(@Nullable IOException why) {
         over = true;
         drain(unflushed).forEach(Message::drop);
-        drain(inbox).forEach(Message::drop);
+        synchronized (copying) { // the loop of their sender does not end before they have released its memory
+            drain(inbox).forEach(Message::drop);
+        }
         exposed.withdrawAll();
         PduReceiver last = receiver;
         receiver = null;
