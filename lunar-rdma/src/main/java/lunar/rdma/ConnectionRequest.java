@@ -46,7 +46,7 @@ public final class ConnectionRequest {
 
     public InetSocketAddress peer() { return provider.peer(); }
 
-    /** What the peer has passed to its connect; may be padded with zeros to a fixed length. Not to be trusted. */
+    /** Returns the private data of the peer's connect; may be zero-padded to a fixed length. Not to be trusted. */
     public byte[] privateData() {
         return provider.privateData();
     }

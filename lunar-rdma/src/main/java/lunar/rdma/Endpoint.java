@@ -8,7 +8,7 @@ import lunar.rdma.spi.ProviderEndpoint;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a connection: a send queue and a receive queue, to which operations are posted (a "queue pair", or the
+ * End of a connection: a send queue and a receive queue, to which operations are posted (a "queue pair", or the
  * "virtual interface" of VIA). Made by {@link EventChannel#createEndpoint} or {@link ConnectionRequest#createEndpoint}.
  *
  * <p>Operations of the send queue are performed in the order of posting; reads may complete after later operations
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * channel.
  */
 public final class Endpoint implements AutoCloseable {
-    /** What the channel does for its endpoints. */
+    /** Services of the channel for its endpoints. */
     interface Owner {
         /** The endpoint is connecting; {@link Endpoint#timeOut} is due when the time is over. */
         void connecting(Endpoint endpoint, int timeoutMs);
@@ -369,7 +369,7 @@ public final class Endpoint implements AutoCloseable {
     @Override
     public String toString() { return "endpoint to " + peer + ", " + state; }
 
-    /** What the provider reports about the connection. */
+    /** Handles the provider's reports about the connection. */
     private final class Events implements ConnectionEvents {
         @Override
         public void established(byte[] privateData) {

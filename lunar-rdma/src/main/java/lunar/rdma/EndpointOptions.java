@@ -3,7 +3,7 @@ package lunar.rdma;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an endpoint is to have.
+ * Settings of an endpoint.
  *
  * @param sendQueue reports sends, writes and reads
  * @param receiveQueue reports receives; may be the same
@@ -28,7 +28,7 @@ public record EndpointOptions(CompletionQueue sendQueue, CompletionQueue receive
         }
     }
 
-    /** One completion queue, 32 operations each way, two pieces of memory, no inline messages, 10 seconds. */
+    /** Returns options with one completion queue, 32 operations each way, two segments, nothing inline, 10 seconds. */
     public static EndpointOptions of(CompletionQueue queue) {
         return new EndpointOptions(queue, queue, null, 32, 32, 2, 0, 4, 10_000);
     }

@@ -29,8 +29,10 @@ public final class MemoryRegion extends RegisteredMemory implements AutoCloseabl
         this.closed = closed;
     }
 
-    /** What the memory is registered for. */
-    public Set<Access> access() { return access; }
+    /** Returns the rights that the memory is registered with. */
+    public Set<Access> access() {
+        return access;
+    }
 
     /**
      * Deregisters the memory: remote access ends with this call. Idempotent.

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
 /**
- * Piece of fixed length of a {@link MemoryPool}, owned by whoever took it. Registered with its pool: using it costs
+ * Piece of fixed length of a {@link MemoryPool}, owned by its taker. Registered with its pool: using it costs
  * nothing.
  */
 public final class MemorySlice extends RegisteredMemory implements AutoCloseable {

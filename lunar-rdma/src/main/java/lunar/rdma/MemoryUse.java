@@ -1,7 +1,7 @@
 package lunar.rdma;
 
 /**
- * What a protection domain has open; all zero once everything is closed.
+ * Resources that a protection domain has open; all zero once everything is closed.
  *
  * @param regions registered regions, those of pools included
  * @param bytes length of these

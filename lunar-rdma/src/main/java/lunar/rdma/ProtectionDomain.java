@@ -24,7 +24,7 @@ public final class ProtectionDomain implements AutoCloseable {
 
     public DeviceInfo device() { return device; }
 
-    /** What is open. */
+    /** Returns the resources that are open. */
     public synchronized MemoryUse use() { return use; }
 
     /**

@@ -70,7 +70,7 @@ public abstract sealed class RegisteredMemory permits MemoryRegion, MemorySlice 
         return localKey;
     }
 
-    /** What a peer needs to read or write this memory, as far as it is registered for that. Allocates. */
+    /** Returns the address and key by which a peer accesses this memory, if it is registered for that. Allocates. */
     public final RemoteMemory remote() {
         return new RemoteMemory(remoteAddress, remoteKey, byteSize);
     }

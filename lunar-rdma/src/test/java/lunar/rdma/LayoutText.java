@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 public final class LayoutText {
     private LayoutText() {}
 
-    /** What the C program prints, from layouts of Java. */
+    /** Text that the C program prints, from layouts of Java. */
     public static String of(Collection<StructLayout> structs) {
         var text = new StringBuilder();
         for (StructLayout struct : structs) {
@@ -44,7 +44,7 @@ public final class LayoutText {
         }
     }
 
-    /** What a C program of the test resources prints; empty where there is no compiler or the headers are missing. */
+    /** Output of a C program of the test resources; empty where there is no compiler or the headers are missing. */
     public static Optional<String> run(String source, Path folder)
             throws IOException, InterruptedException {
         Path file = folder.resolve(source);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every device does. Both sides are in this process, and run by the thread of the test, which alternates between
+ * Contract of every device. Both sides are in this process, and run by the thread of the test, which alternates between
  * them: only what a test says about other threads needs other threads.
  */
 abstract class RdmaContract {

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One side of a connection in tests: a channel, a completion queue and memory, and what happened to them. */
+/** Side of a connection in tests: a channel, a completion queue and memory, and what happened to them. */
 final class Side implements AutoCloseable, EndpointHandler, ConnectionHandler {
     static final int SLICE_BYTES = 4096;
     static final int SLICES = 64;

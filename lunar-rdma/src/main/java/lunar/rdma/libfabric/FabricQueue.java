@@ -91,7 +91,7 @@ final class FabricQueue implements ProviderQueue {
         }
     }
 
-    /** What an error of libfabric means. */
+    /** Returns the meaning of an error of libfabric. */
     static CompletionStatus status(int code) {
         return switch (code) {
             case Numbers.ECANCELED -> CompletionStatus.FLUSHED;

@@ -8,7 +8,7 @@ import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import lunar.rdma.ProviderException;
 
-/** What objects of libfabric have in common: tables of functions, binding, control, closing. */
+/** Common parts of libfabric objects: tables of functions, binding, control, closing. */
 final class Fid {
     private static final long OPS = offset(Layouts.FID, "ops");
     private static final long CLOSE = offset(Layouts.OPS, "close");

@@ -142,7 +142,7 @@ final class Library {
         }
     }
 
-    /** What an error means, in words. */
+    /** Returns the text of an error. */
     String error(int code) {
         try {
             return Memory.string((long) strerror.invokeExact(code));

@@ -23,7 +23,7 @@ record MsgDevice(DeviceInfo info) implements ProviderDevice {
     private static final int DEPTH = 256;
     /** The provider has room for more completions; memory is the limit. */
     private static final int MAX_COMPLETIONS = 1 << 16;
-    /** What the provider carries with a connect, accept or reject. */
+    /** Private data that the provider carries with a connect, accept or reject. */
     private static final int PRIVATE_DATA_BYTES = 256;
     private static final long MAX_MESSAGE_BYTES = 1L << 30;
 

@@ -27,7 +27,7 @@ public final class WaitSet implements AutoCloseable {
     /** Descriptors besides the eventfd. Guarded by this, and replaced when it changes. */
     private int[] watched = {};
     private boolean isClosed;
-    /** What {@link #polled} is for; of the waiting thread. */
+    /** Objects that {@link #polled} belongs to; of the waiting thread. */
     private int[] prepared = {-1};
     private MemorySegment polled = MemorySegment.NULL;
 

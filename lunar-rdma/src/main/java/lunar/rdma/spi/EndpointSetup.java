@@ -3,7 +3,7 @@ package lunar.rdma.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an endpoint is made from; within the limits of the device.
+ * Settings from which a provider makes an endpoint; within the limits of the device.
  *
  * @param shared where its receives are taken from; null for a queue of its own
  * @param sharedId names this endpoint in {@link RawCompletions#addShared}

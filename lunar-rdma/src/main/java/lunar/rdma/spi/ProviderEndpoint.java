@@ -4,7 +4,7 @@ import java.net.InetSocketAddress;
 import lunar.rdma.RdmaException;
 import lunar.rdma.WorkRequest;
 
-/** One end of a connection: a send queue and a receive queue. */
+/** End of a connection: a send queue and a receive queue. */
 public interface ProviderEndpoint extends AutoCloseable {
     /** Starts to connect; called once. The result is an event, or an exception if it is known at once. */
     void connect(InetSocketAddress address, byte[] privateData) throws RdmaException;

@@ -8,7 +8,7 @@ public interface ProviderRegion extends AutoCloseable {
     /** Key that peers name, unsigned 32 bits. */
     int remoteKey();
 
-    /** What peers name as the address of the first byte; later bytes follow by addition. */
+    /** Returns the address by which peers refer to the first byte; later bytes follow by addition. */
     long remoteAddress();
 
     /** Ends local and remote access. */

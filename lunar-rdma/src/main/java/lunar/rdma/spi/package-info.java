@@ -1,7 +1,7 @@
 /**
- * What a provider of RDMA devices implements: {@link lunar.rdma.spi.RdmaProvider} and the interfaces that lead from it
- * to queues and endpoints. {@code lunar.rdma} does on top of them what is common to all: limits, states, slots of
- * queues, counting of memory in use, connection timeouts, flushing.
+ * Interfaces that a provider of RDMA devices implements, from {@link lunar.rdma.spi.RdmaProvider} to queues and
+ * endpoints. {@code lunar.rdma} adds what all devices have in common: limits, states, slots of queues, counting of
+ * memory in use, connection timeouts, flushing.
  *
  * <p><b>Threads.</b> A {@link lunar.rdma.spi.ProviderChannel}, what it listens with, its queues and endpoints are used
  * by one thread at a time, with these exceptions, which any thread may call at any time:

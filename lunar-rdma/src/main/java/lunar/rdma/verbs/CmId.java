@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import lunar.rdma.ProviderException;
 
-/** What is read of a struct rdma_cm_id, given by its address. */
+/** Fields that are read of a struct rdma_cm_id, given by its address. */
 final class CmId {
     private CmId() {}
 

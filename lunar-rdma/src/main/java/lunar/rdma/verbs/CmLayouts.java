@@ -9,7 +9,7 @@ import static lunar.rdma.verbs.CStruct.offset;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.StructLayout;
 
-/** What is read of objects that librdmacm allocates. */
+/** Fields that are read of objects that librdmacm allocates. */
 final class CmLayouts {
     /** Size of struct sockaddr_storage, which holds an address of any family. */
     static final long ADDRESS_BYTES = 128;

@@ -9,7 +9,7 @@ import static lunar.rdma.verbs.CStruct.offset;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.StructLayout;
 
-/** What is read of objects that libibverbs allocates. */
+/** Fields that are read of objects that libibverbs allocates. */
 final class ObjectLayouts {
     static final StructLayout DEVICE = CStruct.foreign("ibv_device", //
             at(20, "transport_type", JAVA_INT), //

@@ -10,7 +10,7 @@ import java.util.Map;
 final class QueuePairNumbers {
     private static final int MIN_SLOTS = 4;
 
-    /** What the table is made from. Guarded by this. */
+    /** Entries that the table is made from. Guarded by this. */
     private final Map<Integer, Integer> entries = new HashMap<>();
     /** Pairs of key and value, with linear probing; at most half full. A value of 0 is an empty place. */
     private volatile int[] table = new int[2 * MIN_SLOTS];

@@ -15,7 +15,7 @@ import lunar.rdma.ProviderException;
 record ReadDepth(int incoming, int outgoing) {
     private static final int MOST = 255; // that the fields of the connection set-up can hold
 
-    /** What a device can do. */
+    /** Limits of a device. */
     static ReadDepth ofDevice(VerbsCalls verbs, long context) throws ProviderException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment device = DeviceAttributes.query(verbs, context, arena);

@@ -29,7 +29,7 @@ final class VerbsChannel implements ProviderChannel {
     private final long connections;
     private final long completions;
     private final WaitSet waits;
-    /** What handles the events of an id, by the address of the id. */
+    /** Handlers of the events of an id, by the address of the id. */
     private final Map<Long, IdOwner> owners = new ConcurrentHashMap<>();
     /** Where a call stores an address; of the channel's thread. */
     private final MemorySegment result = Arena.ofAuto().allocate(ADDRESS, 2);

@@ -45,7 +45,7 @@ final class VerbsDomain implements ProviderDomain {
     /** Address of the struct ibv_context of the device. */
     long context() { return context; }
 
-    /** What the device can do. */
+    /** Limits of the device. */
     ReadDepth reads() { return reads; }
 
     String deviceName() { return deviceName; }

@@ -41,7 +41,7 @@ class LayoutsTest {
         assertThat(assumed()).isEqualTo(lines(printed.get()));
     }
 
-    /** What the program would print if Java were right, in any order. */
+    /** Lines that the program prints if Java is right, in any order. */
     private static Map<String, String> assumed() throws IllegalAccessException {
         Map<String, String> lines = new TreeMap<>();
         for (StructLayout struct : structs(ALLOCATED)) {

@@ -30,7 +30,7 @@ public final class UnitModes<V> {
     private record Current<V>(ModePages pages, V values) {}
 
     /**
-     * What has become of a change.
+     * Outcome of a change.
      *
      * @param changed whether any current value has changed
      * @param overtaken whether another server has changed the pages since, so that the nexus that asked does not know
@@ -117,8 +117,10 @@ public final class UnitModes<V> {
     /** The pages. */
     public ModePages pages() { return state.value().pages(); }
 
-    /** What was taken out of the pages. */
-    public V values() { return state.value().values(); }
+    /** Returns the values extracted from the pages. */
+    public V values() {
+        return state.value().values();
+    }
 
     /** Like {@link #values}, but of pages that other servers may act by already; commands obey both. Mostly null. */
     public @Nullable V proposedValues() {

@@ -62,7 +62,7 @@ public final class UnitState<R> {
      */
     public record Change<R>(R before, R after, boolean overtaken) {}
 
-    /** What is being saved, or may have been; told from others by its identity. */
+    /** State that is being saved, or may have been; compared by identity. */
     private static final class Proposal<R> {
         final R state;
 

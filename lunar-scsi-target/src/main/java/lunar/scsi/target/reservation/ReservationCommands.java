@@ -161,7 +161,7 @@ public final class ReservationCommands {
 
     private @Nullable Change change(Nexus nexus, PersistentReserveOut command,
             ReserveOutParameters list) throws StorageException, IllegalRequestException {
-        Registrant who = nexus.registrant();
+        Registrant registrant = nexus.registrant();
         if (command.serviceAction() != PersistentReserveOut.REGISTER
                 && list.specifiesInitiators()) {
             throw InvalidParameterListException.field(20, 3);
@@ -172,34 +172,34 @@ public final class ReservationCommands {
                 register(nexus, list, true);
             case PersistentReserveOut.RESERVE -> {
                 ReservationType type = type(command);
-                yield reservations.change(state -> state.hasKey(who, list.reservationKey())
-                        ? ReservationRules.reserve(state, who, type).orElse(null)
+                yield reservations.change(state -> state.hasKey(registrant, list.reservationKey())
+                        ? ReservationRules.reserve(state, registrant, type).orElse(null)
                         : null);
             }
             case PersistentReserveOut.RELEASE -> reservations.change(state -> {
-                if (!state.hasKey(who, list.reservationKey())) {
+                if (!state.hasKey(registrant, list.reservationKey())) {
                     return null;
                 }
                 return ReservationRules
-                        .release(state, who, command.scope() == 0
+                        .release(state, registrant, command.scope() == 0
                                 ? ReservationType.of(command.type())
                                 : Optional.empty())
                         .orElseThrow(() -> new InvalidParameterListException(INVALID_RELEASE));
             });
             case PersistentReserveOut.CLEAR ->
-                reservations.change(state -> state.hasKey(who, list.reservationKey())
-                        ? ReservationRules.clear(state, who)
+                reservations.change(state -> state.hasKey(registrant, list.reservationKey())
+                        ? ReservationRules.clear(state, registrant)
                         : null);
-            default -> preempt(who, type(command), list,
+            default -> preempt(registrant, type(command), list,
                     command.serviceAction() == PersistentReserveOut.PREEMPT_AND_ABORT);
         };
     }
 
-    private @Nullable Change preempt(Registrant who, ReservationType type,
+    private @Nullable Change preempt(Registrant registrant, ReservationType type,
             ReserveOutParameters list, boolean aborts)
             throws StorageException, IllegalRequestException {
         return reservations.change(state -> {
-            if (!state.hasKey(who, list.reservationKey())) {
+            if (!state.hasKey(registrant, list.reservationKey())) {
                 return null;
             }
             boolean all = state.held().isPresent()
@@ -207,7 +207,7 @@ public final class ReservationCommands {
             if (list.serviceActionKey() == 0 && !all) {
                 throw InvalidParameterListException.field(8);
             }
-            return ReservationRules.preempt(state, who, list.serviceActionKey(), type,
+            return ReservationRules.preempt(state, registrant, list.serviceActionKey(), type,
                     aborts).orElse(null);
         });
     }
@@ -310,9 +310,9 @@ public final class ReservationCommands {
         if (list.persistent() && !reservations.store().isPersistent()) {
             throw InvalidParameterListException.field(17, 0);
         }
-        Registrant who = nexus.registrant();
+        Registrant registrant = nexus.registrant();
         return reservations.change(state -> {
-            if (!state.hasKey(who, list.reservationKey()) || !state.isHolder(who)
+            if (!state.hasKey(registrant, list.reservationKey()) || !state.isHolder(registrant)
                     || state.held().orElseThrow().type().isAllRegistrants()) {
                 return null;
             }
@@ -323,14 +323,14 @@ public final class ReservationCommands {
                     .filter(one -> one.relativeId() == list.relativePort()).findFirst()
                     .orElseThrow(() -> InvalidParameterListException.field(18));
             Registrant to = Registrant.of(portName(list.initiator()), port);
-            if (to.equals(who)) {
+            if (to.equals(registrant)) {
                 throw InvalidParameterListException.field(24);
             }
             if (!state.isRegistered(to)
                     && state.keys().size() == Reservations.MAX_REGISTRATIONS) {
                 throw new InvalidParameterListException(NO_ROOM);
             }
-            return ReservationRules.move(state, who, to, list.serviceActionKey(),
+            return ReservationRules.move(state, registrant, to, list.serviceActionKey(),
                     list.unregister(), list.persistent());
         });
     }
@@ -359,8 +359,8 @@ public final class ReservationCommands {
     }
 
     private static void endCompatibly(ScsiTask task, ReservationState state) {
-        Registrant who = task.nexus().registrant();
-        boolean admitted = state.isHolder(who) || (state.isRegistered(who)
+        Registrant registrant = task.nexus().registrant();
+        boolean admitted = state.isHolder(registrant) || (state.isRegistered(registrant)
                 && state.held().filter(held -> held.type().admitsRegistrants()).isPresent());
         if (admitted) {
             task.good();

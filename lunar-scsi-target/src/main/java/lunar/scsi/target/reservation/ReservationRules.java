@@ -33,12 +33,12 @@ final class ReservationRules {
      * REGISTER and REGISTER AND IGNORE EXISTING KEY, of one or several nexuses that were not or all may be registered;
      * a key of 0 unregisters.
      */
-    static Change register(ReservationState state, Collection<Registrant> who, long key,
+    static Change register(ReservationState state, Collection<Registrant> registrant, long key,
             boolean persistent) {
         var keys = new LinkedHashMap<>(state.keys());
         var attentions = new HashMap<Registrant, AdditionalSense>();
         ReservationState now = state;
-        for (Registrant one : who) {
+        for (Registrant one : registrant) {
             if (key != 0) {
                 keys.put(one, key);
             } else if (keys.remove(one) != null) {
@@ -68,19 +68,20 @@ final class ReservationRules {
     }
 
     /** RESERVE by a registrant; empty for a conflict. */
-    static Optional<Change> reserve(ReservationState state, Registrant who, ReservationType type) {
+    static Optional<Change> reserve(ReservationState state, Registrant registrant,
+            ReservationType type) {
         if (state.held().isEmpty()) {
-            return Optional.of(Change.to(state.holding(Optional.of(new Held(who, type)))));
+            return Optional.of(Change.to(state.holding(Optional.of(new Held(registrant, type)))));
         }
-        return state.isHolder(who) && state.held().get().type() == type
+        return state.isHolder(registrant) && state.held().get().type() == type
                 ? Optional.of(Change.to(state))
                 : Optional.empty();
     }
 
     /** RELEASE by a registrant; empty where it holds a reservation of another type. */
-    static Optional<Change> release(ReservationState state, Registrant who,
+    static Optional<Change> release(ReservationState state, Registrant registrant,
             Optional<ReservationType> type) {
-        if (!state.isHolder(who)) {
+        if (!state.isHolder(registrant)) {
             return Optional.of(Change.to(state)); // not an error
         }
         Held held = state.held().orElseThrow();
@@ -89,23 +90,24 @@ final class ReservationRules {
         }
         var attentions = new HashMap<Registrant, AdditionalSense>();
         if (held.type().admitsRegistrants()) {
-            tellOthers(state, who, AdditionalSense.RESERVATIONS_RELEASED, attentions);
+            tellOthers(state, registrant, AdditionalSense.RESERVATIONS_RELEASED, attentions);
         }
         return Optional.of(new Change(state.holding(Optional.empty()), attentions, Set.of()));
     }
 
     /** CLEAR by a registrant. */
-    static Change clear(ReservationState state, Registrant who) {
+    static Change clear(ReservationState state, Registrant registrant) {
         var attentions = new HashMap<Registrant, AdditionalSense>();
-        tellOthers(state, who, AdditionalSense.RESERVATIONS_PREEMPTED, attentions);
+        tellOthers(state, registrant, AdditionalSense.RESERVATIONS_PREEMPTED, attentions);
         return new Change(state.registering(Map.of()).holding(Optional.empty()), attentions,
                 Set.of());
     }
 
-    private static void tellOthers(ReservationState state, Registrant who, AdditionalSense what,
+    private static void tellOthers(ReservationState state, Registrant registrant,
+            AdditionalSense what,
             Map<Registrant, AdditionalSense> attentions) {
         for (Registrant other : state.keys().keySet()) {
-            if (!other.equals(who)) {
+            if (!other.equals(registrant)) {
                 attentions.put(other, what);
             }
         }
@@ -119,7 +121,7 @@ final class ReservationRules {
      * @param aborts whether the tasks of the preempted end, too
      * @return empty where no registrant has that key
      */
-    static Optional<Change> preempt(ReservationState state, Registrant who, long key,
+    static Optional<Change> preempt(ReservationState state, Registrant registrant, long key,
             ReservationType type, boolean aborts) {
         Optional<Held> held = state.held();
         boolean everyone = key == 0;
@@ -131,7 +133,7 @@ final class ReservationRules {
         for (var entry : state.keys().entrySet()) {
             if (everyone || entry.getValue() == key) {
                 found = true;
-                if (!entry.getKey().equals(who)) {
+                if (!entry.getKey().equals(registrant)) {
                     removed.add(entry.getKey());
                 }
             }
@@ -149,23 +151,23 @@ final class ReservationRules {
         if (takesOver) {
             if (held.get().type() != type) {
                 for (Registrant rest : keys.keySet()) {
-                    if (!rest.equals(who)) {
+                    if (!rest.equals(registrant)) {
                         attentions.put(rest, AdditionalSense.RESERVATIONS_RELEASED);
                     }
                 }
             }
-            now = now.holding(Optional.of(new Held(who, type)));
+            now = now.holding(Optional.of(new Held(registrant, type)));
         }
         return Optional.of(new Change(now, attentions, aborts ? Set.copyOf(removed) : Set.of()));
     }
 
     /** REGISTER AND MOVE by the holder: the reservation goes to another nexus, which is registered by it. */
-    static Change move(ReservationState state, Registrant who, Registrant to, long key,
+    static Change move(ReservationState state, Registrant registrant, Registrant to, long key,
             boolean unregister, boolean persistent) {
         var keys = new LinkedHashMap<>(state.keys());
         keys.put(to, key);
         if (unregister) {
-            keys.remove(who);
+            keys.remove(registrant);
         }
         Held held = new Held(to, state.held().orElseThrow().type());
         return Change.to(state.registering(keys).holding(Optional.of(held)).persisting(persistent));

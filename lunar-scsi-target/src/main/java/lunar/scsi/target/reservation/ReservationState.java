@@ -38,27 +38,28 @@ record ReservationState(long generation, SequencedMap<Registrant, Long> keys, Op
         keys = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(keys));
     }
 
-    boolean isRegistered(Registrant who) { return keys.containsKey(who); }
+    boolean isRegistered(Registrant registrant) { return keys.containsKey(registrant); }
 
     /** Whether a registrant has registered exactly this key. */
-    boolean hasKey(Registrant who, long key) {
-        return Objects.equals(keys.get(who), key);
+    boolean hasKey(Registrant registrant, long key) {
+        return Objects.equals(keys.get(registrant), key);
     }
 
     /** Whether a registrant holds the reservation. */
-    boolean isHolder(Registrant who) {
+    boolean isHolder(Registrant registrant) {
         return held.isPresent() && (held.get().type().isAllRegistrants()
-                ? isRegistered(who)
-                : held.get().holder().equals(who));
+                ? isRegistered(registrant)
+                : held.get().holder().equals(registrant));
     }
 
     /** Whether a command of this kind conflicts with the reservation (SPC-5 section 5.13.1). */
-    boolean conflicts(Registrant who, Access access) {
-        if (held.isEmpty() || access == Access.FREE || access == Access.READY || isHolder(who)) {
+    boolean conflicts(Registrant registrant, Access access) {
+        if (held.isEmpty() || access == Access.FREE || access == Access.READY
+                || isHolder(registrant)) {
             return false;
         }
         ReservationType type = held.get().type();
-        boolean admitted = (type.admitsRegistrants() && isRegistered(who))
+        boolean admitted = (type.admitsRegistrants() && isRegistered(registrant))
                 || (type.admitsReads() && (access == Access.READ || access == Access.INFORM));
         return !admitted;
     }
