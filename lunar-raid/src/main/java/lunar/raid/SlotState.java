@@ -4,7 +4,7 @@ package lunar.raid;
 public enum SlotState {
     /** Its member is complete. */
     ACTIVE,
-    /** It has no member, or one that has missed writes. */
+    /** The slot has no member, or one that has missed writes. */
     FAILED,
     /** Its member is being rebuilt; the part before a checkpoint is complete. */
     REBUILDING,

@@ -1,8 +1,8 @@
 package lunar.raid.layout;
 
-/** How the redundant units of a stripe follow from its data. */
+/** The redundancy code of a stripe: how its redundant units follow from its data. */
 public enum Code {
-    /** There are none. */
+    /** No redundant units. */
     NONE,
     /** Each is a copy of the single data unit. */
     COPIES,

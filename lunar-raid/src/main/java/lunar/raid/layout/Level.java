@@ -41,7 +41,7 @@ public enum Level {
     }
 
     /**
-     * Parses a level as a person writes it: {@code 5}, {@code raid5}, {@code linear}.
+     * Parses a level as the operator writes it: {@code 5}, {@code raid5}, {@code linear}.
      *
      * @throws IllegalArgumentException when there is none; the message is one line for the operator
      */

@@ -58,7 +58,7 @@ public final class Assembly {
         /**
          * The volume cannot be put together.
          *
-         * @param why one line for a person, which says what to do
+         * @param why one line for the operator, which says what to do
          */
         record Refused(String why) implements Outcome {}
     }
@@ -189,7 +189,7 @@ public final class Assembly {
         }
     }
 
-    /** Of those with the most events a spare is the last choice. */
+    /** Chooses the newest; among candidates with the same events, a spare only if there is no other. */
     private int newest() {
         return found.entrySet().stream()
                 .max(Comparator.<Map.Entry<Integer, Superblock>>comparingLong(
@@ -390,7 +390,7 @@ public final class Assembly {
         };
     }
 
-    /** Why candidates are not used, for the end of a line. */
+    /** Returns why candidates are not used, for the end of a message. */
     private String reasons() {
         var reasons = new StringBuilder();
         for (LeftOut one : leftOut) {

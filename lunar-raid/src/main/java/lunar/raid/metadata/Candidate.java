@@ -9,13 +9,13 @@ import lunar.raid.metadata.superblock.SuperblockStore;
 /**
  * A device that may belong to a volume.
  *
- * @param uri how a person calls it
+ * @param uri the device for the operator
  * @param sizeBytes its size, 0 where that is not known
  * @param blockSize bytes of its blocks, 0 where that is not known
  * @param reading what is where the superblock would be
  */
 public record Candidate(String uri, long sizeBytes, int blockSize, SuperblockReading reading) {
-    /** Looks at a device. Blocks. */
+    /** Examines a device. Blocks. */
     public static Candidate of(String uri, BlockDevice device) {
         var patient = new RetryingDevice(device, FailurePolicy.DEFAULT.retries());
         return new Candidate(uri, device.sizeBytes(), device.blockSize(),

@@ -44,7 +44,7 @@ public record Composition(VolumeRecord volume, List<Slot> slots, List<OptionalIn
      *
      * @param use how it is used
      * @param candidate index of the candidate in it; empty if it is MISSING
-     * @param why what a person should know of it; empty where it is IN_SYNC
+     * @param why its state for the operator; empty if it is IN_SYNC
      */
     public record Slot(Use use, OptionalInt candidate, String why) {}
 
@@ -52,13 +52,13 @@ public record Composition(VolumeRecord volume, List<Slot> slots, List<OptionalIn
      * A candidate that is not used.
      *
      * @param candidate its index
-     * @param why for a person
+     * @param why the reason for the operator
      */
     public record LeftOut(int candidate, String why) {}
 
     /** The comparison that is due. */
     public enum Resync {
-        /** Nothing. */
+        /** No comparison. */
         NONE,
         /** Stripes that the journal and, where it has no word on them, the intent bitmap name as written. */
         DIRTY,
@@ -66,10 +66,12 @@ public record Composition(VolumeRecord volume, List<Slot> slots, List<OptionalIn
         WHOLE
     }
 
-    /** The slots that can be read, as bits. */
-    public long inSync() { return slotsOf(Use.IN_SYNC); }
+    /** Returns the slots that can be read, as bits. */
+    public long inSync() {
+        return slotsOf(Use.IN_SYNC);
+    }
 
-    /** The slots with this use, as bits. */
+    /** Returns the slots with this use, as bits. */
     public long slotsOf(Use use) {
         long bits = 0;
         for (int slot = 0; slot < slots.size(); slot++) {

@@ -42,7 +42,7 @@ public final class Creation {
     /**
      * A device that becomes a member.
      *
-     * @param uri how a person calls it
+     * @param uri the device for the operator
      * @param uuid a random UUID
      */
     public record Member(String uri, UUID uuid, BlockDevice device) {}

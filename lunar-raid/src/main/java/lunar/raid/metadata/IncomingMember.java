@@ -22,7 +22,7 @@ final class IncomingMember {
     /** Guarded by the volume's metadata: it has not taken something. */
     boolean hasFailed;
 
-    /** Looks at a device. Blocks. */
+    /** Examines a device. Blocks. */
     IncomingMember(int slot, UUID uuid, BlockDevice given, MemberSet members,
             Superblocks superblocks, List<PageWriter> writers) {
         this.slot = slot;
@@ -34,7 +34,7 @@ final class IncomingMember {
         }
     }
 
-    /** From now on it gets pages; superblocks as soon as the table has it. */
+    /** Gives the device pages from now on, and superblocks as soon as the table has it. */
     void install(MemberSet members, Superblocks superblocks) {
         for (PageWriter.Known page : pages) {
             page.install(slot);

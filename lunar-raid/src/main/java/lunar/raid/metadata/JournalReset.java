@@ -8,7 +8,7 @@ import lunar.raid.metadata.record.VolumeDescription;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A person's consent to go on without what the journal had, since it is lost. Where the volume was not stopped in order
+ * The operator's consent to go on without the journal, which is lost. If the volume was not stopped in order
  * all parity is computed anew from the data; that needs all members.
  *
  * @param device UUID of a device that gets a new journal, which is given with the volume's devices; null where the

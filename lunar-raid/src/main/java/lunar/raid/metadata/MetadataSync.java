@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Before that it must not be noted as ACTIVE, since then its word counts.
  */
 final class MetadataSync {
-    /** Told when the member has it all, or has failed. */
+    /** Called when the member has all metadata, or has failed. */
     public interface End {
         void joined(MetadataSync joining);
     }

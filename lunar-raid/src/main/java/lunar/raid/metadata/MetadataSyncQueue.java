@@ -20,7 +20,7 @@ final class MetadataSyncQueue {
     private final @Nullable VolumeJournal journal;
     /** The first one is at it. Guarded by this, as all below. */
     private final Deque<MetadataSync> line = new ArrayDeque<>();
-    /** By slot the latest of them. */
+    /** By slot, the latest sync. */
     private final @Nullable MetadataSync[] latest;
     /** Slots of the members that have joined, as bits. */
     private long joined;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record OpenOptions(FailurePolicy policy, @Nullable JournalReset journalReset,
         boolean verifies) {
-    /** With the journal, and the usual patience. */
+    /** Default policy, without a journal reset or verified reads. */
     public static final OpenOptions DEFAULT = new OpenOptions(FailurePolicy.DEFAULT, null,
             false);
 

@@ -25,7 +25,7 @@ final class ReshapeStateStore implements ReshapeState.Keeper {
         this.bitmap = bitmap;
     }
 
-    /** How far a volume is; null where it is not being reshaped. */
+    /** Returns the state of a volume's reshape; null if it is not being reshaped. */
     static @Nullable ReshapeState of(Superblocks superblocks, BadBlocks badBlocks,
             @Nullable IntentBitmap bitmap) {
         VolumeRecord volume = superblocks.record();

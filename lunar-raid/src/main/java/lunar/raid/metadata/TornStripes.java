@@ -27,7 +27,9 @@ import lunar.raid.metadata.record.VolumeRecord;
  */
 final class TornStripes {
     private final VolumeRecord volume;
-    /** Of stripes before {@link #moved}, and of all others: they differ where the volume is being reshaped. */
+    /**
+     * The layouts of stripes before {@link #moved}, and of all others; they differ while the volume is being reshaped.
+     */
     private final Layout after;
     private final Layout before;
     /** Stripes of a level with parity have the numbers of their rows. */

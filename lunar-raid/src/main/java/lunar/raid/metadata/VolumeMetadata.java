@@ -106,7 +106,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
      * Makes a volume ready. After a crash this is where entries of the journal are written in place. Blocks.
      *
      * @param faults told of members that fail: the volume, or the next opening, does without ({@code RaidVolume.fail})
-     * @throws InvalidRequestException where a person must decide first; one line
+     * @throws InvalidRequestException if the operator must decide first; one line
      * @throws StorageException where a member fails, which is to be left out then
      */
     public static VolumeMetadata open(Composition composition, VolumeDevices devices,
@@ -212,7 +212,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         guarded.begin(change, ready, bitmap, journal);
     }
 
-    /** Where not all is in place bit and entries stay, until the next start of the volume brings them in place. */
+    /** {@inheritDoc} If the change is not all in place, its bit and entries stay until the next start of the volume. */
     @Override
     public void end(StripeChange change, boolean written) {
         if (change.attachment() instanceof GuardedChange guarded) {
@@ -362,7 +362,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         return Optional.of(MemberChecksums.bare(device));
     }
 
-    /** Where the data of members begin, in blocks. */
+    /** Returns the first block of the members' data areas. */
     public long dataOffset() {
         VolumeDescription what = superblocks.record().description();
         return what.layout().dataBytes() / what.blockSize();
@@ -434,7 +434,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
         next.forEach(incoming::install);
     }
 
-    /** Some seconds have passed: bits that are not needed go, and entries that are in place are made free. */
+    /** Clears bits that are not needed, and frees journal entries that are in place. Called every few seconds. */
     public void tick() {
         if (paused) {
             return;

@@ -11,7 +11,7 @@ public interface VolumeHost {
     /**
      * Called before a volume is run; nothing has been written to its members yet.
      *
-     * @param title what people call it
+     * @param title its name for the operator
      * @param takesOver whether it is to be run even if another process, which may hang, has it
      * @throws StorageException if it must not be run; the message is one line that says what to do
      */

@@ -2,7 +2,7 @@ package lunar.raid.engine.member;
 
 import lunar.raid.StripeSet;
 
-/** How far a scan over a set of stripes has come. It goes forward while the stripes it passes are locked. */
+/** The progress of a scan over a set of stripes. It advances while the stripes it passes are locked. */
 public final class Progress {
     private final StripeSet stripes;
     private volatile long checkpoint;

@@ -306,9 +306,9 @@ public final class StripeTask
         }
         if (layout.code() == Code.NONE) {
             write();
-        } else if (rollback.isToRemember(job.stripe())) {
+        } else if (rollback.mustSave(job.stripe())) {
             phase = Phase.ROLL_BACK;
-            rollback.remember(job.stripe(), plan());
+            rollback.save(job.stripe(), plan());
         } else {
             saved();
         }

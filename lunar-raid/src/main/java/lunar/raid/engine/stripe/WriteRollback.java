@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * data that were written are computed back from it, as long as these are few enough.
  *
  * <p>If a slot is lost, and parity is all that is left of its data, none of that is possible: then, if members may run
- * out of space, what a write overwrites is read before ({@link #remember}), and put back. Reused.
+ * out of space, what a write overwrites is read before ({@link #save}), and put back. Reused.
  */
 final class WriteRollback implements Runnable {
     /** Called when a step has ended. */
@@ -41,7 +41,7 @@ final class WriteRollback implements Runnable {
     private final StripeBuffers buffers;
     private final MemberIoBatch ios;
     private enum Phase {
-        REMEMBER, READ, WRITE, PUT_BACK
+        SAVE, READ, WRITE, PUT_BACK
     }
 
     private long stripe;
@@ -50,7 +50,7 @@ final class WriteRollback implements Runnable {
     /** The previous content, by unit; null if it was never needed. */
     private @Nullable MemorySegment before;
     /** Whether {@link #before} belongs to the write that is under way. */
-    private boolean remembers;
+    private boolean isSaved;
     private @Nullable Plan plan;
 
     /** @param buffers of which the scratch is used */
@@ -62,9 +62,9 @@ final class WriteRollback implements Runnable {
         ios = new MemberIoBatch(engine::newIo, this);
     }
 
-    /** Whether {@link #remember} must be called before a write of a stripe. */
-    boolean isToRemember(long stripe) {
-        remembers = false;
+    /** Whether {@link #save} must be called before a write of a stripe. */
+    boolean mustSave(long stripe) {
+        isSaved = false;
         if (!layout.code().isParity()) {
             return false;
         }
@@ -79,13 +79,13 @@ final class WriteRollback implements Runnable {
     }
 
     /** Reads what a write is to overwrite; calls {@link Owner#saved} at the end. */
-    void remember(long stripe, Plan change) {
+    void save(long stripe, Plan change) {
         this.stripe = stripe;
         if (before == null) {
             before = Arena.ofAuto()
                     .allocate((long) layout.units() * layout.shape().chunkBytes(), 4096);
         }
-        phase = Phase.REMEMBER;
+        phase = Phase.SAVE;
         all(change, Operation.READ);
     }
 
@@ -117,7 +117,7 @@ final class WriteRollback implements Runnable {
     void start(long stripe, long full, Plan change) {
         this.stripe = stripe;
         this.full = full;
-        if (remembers) {
+        if (isSaved) {
             phase = Phase.PUT_BACK;
             all(change, Operation.WRITE);
             return;
@@ -185,8 +185,8 @@ final class WriteRollback implements Runnable {
     @Override
     public void run() {
         switch (phase) {
-            case REMEMBER -> {
-                remembers = ios.failures().isEmpty(); // else the write will report the error
+            case SAVE -> {
+                isSaved = ios.failures().isEmpty(); // else the write will report the error
                 owner.saved();
             }
             case READ -> afterReads();

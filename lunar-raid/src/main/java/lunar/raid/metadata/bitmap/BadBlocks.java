@@ -31,7 +31,7 @@ public final class BadBlocks implements BadBlockList {
     private static final Comparator<Range> ORDER = Comparator.comparingInt(Range::slot)
             .thenComparingLong(Range::block);
 
-    /** Where things are on the page. */
+    /** Offsets on the page. */
     private static final class Offsets {
         static final int COUNT = 40;
         static final int RANGES = 64;
@@ -163,7 +163,7 @@ public final class BadBlocks implements BadBlockList {
         add(new Range(slot, memberBlock, blocks), completion);
     }
 
-    /** These blocks have lost their content. Told with a failure where the list is full: then all of the slot has. */
+    /** Adds blocks that have lost their content. Fails if the list is full: then all of the slot counts as lost. */
     public void add(Range lost, Completion completion) {
         change(merged(lost), completion);
     }
@@ -187,7 +187,7 @@ public final class BadBlocks implements BadBlockList {
         }
     }
 
-    /** These blocks were written. Where the list is full a part of a range cannot be taken out of it, and is kept. */
+    /** Removes blocks that were written. If the list is full, a range cannot be split, and stays as it is. */
     public void remove(Range written, Completion completion) {
         change(without(written), completion);
     }
@@ -218,7 +218,7 @@ public final class BadBlocks implements BadBlockList {
         }
     }
 
-    /** Nothing of a slot is lost any more, or all of it: a new member is in it. */
+    /** Removes all ranges of a slot, which has got a new member. */
     public void removeSlot(int slot, Completion completion) {
         change(old -> old.stream().filter(one -> one.slot() != slot).toList(), completion);
     }

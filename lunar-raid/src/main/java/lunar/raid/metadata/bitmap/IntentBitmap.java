@@ -36,14 +36,14 @@ public final class IntentBitmap {
     private static final int FORMAT_VERSION = 1;
     private static final int TARGET_REGIONS = 8192;
 
-    /** Where things are on the page. */
+    /** Offsets on the page. */
     private static final class Offsets {
         static final int REGIONS = 40;
         static final int REGION_STRIPES = 48;
         static final int BITS = 64;
     }
 
-    /** Told when an intent is stable. Must neither block nor throw. */
+    /** Called when an intent is stable. Must neither block nor throw. */
     @FunctionalInterface
     public interface Ready {
         /** @param failure null where the writes may begin; else no member is left that would take the bits */
@@ -61,7 +61,7 @@ public final class IntentBitmap {
             this.ready = ready;
         }
 
-        /** Says which stripes. */
+        /** Sets the stripes. */
         public Intent over(long firstStripe, long stripeCount) {
             this.firstStripe = firstStripe;
             this.stripeCount = stripeCount;
@@ -171,12 +171,14 @@ public final class IntentBitmap {
         page.seal(MAGIC, FORMAT_VERSION, generation, what.uuid());
     }
 
-    /** A good number of stripes for a bit: so many that the volume has about 8192 regions. */
+    /** Returns the default number of stripes for a bit, such that the volume has about 8192 regions. */
     public static long regionStripes(long stripes) {
         return Math.max(1, Long.highestOneBit(Math.ceilDiv(stripes, TARGET_REGIONS) * 2 - 1));
     }
 
-    /** As many stripes for a bit as before, or so many times two that there is room for the bits of more stripes. */
+    /**
+     * Returns the number of stripes for a bit as before, or doubled until there is room for the bits of more stripes.
+     */
     public static long regionStripes(long stripes, long before) {
         long regionStripes = before;
         while (Math.ceilDiv(stripes, regionStripes) > MAX_REGIONS) {

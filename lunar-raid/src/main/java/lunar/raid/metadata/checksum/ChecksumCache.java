@@ -24,7 +24,7 @@ final class ChecksumCache {
     static final int CAPACITY = 4096;
     private static final int WRITES_AT_ONCE = 16;
 
-    /** How a request is sent to the member: queued, or executed by this thread. */
+    /** Sends a request to the member: queued, or executed by this thread. */
     @FunctionalInterface
     interface Way {
         void go(BlockRequest request);
@@ -255,7 +255,7 @@ final class ChecksumCache {
 
     // --- what is to be done ---
 
-    /** Does what there is to do. One thread at a time does it; others leave it to that one. */
+    /** Performs the pending steps. Only one thread at a time does so; it takes over the steps of others. */
     private void advance(Way way) {
         synchronized (this) {
             if (draining) {

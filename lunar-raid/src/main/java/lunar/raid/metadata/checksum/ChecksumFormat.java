@@ -27,7 +27,7 @@ public final class ChecksumFormat {
         return Math.ceilDiv(blocks, PER_PAGE);
     }
 
-    /** Where in a page the checksum of a block of the data area is. */
+    /** Returns the offset in a page of the checksum of a block of the data area. */
     public static int at(long block) {
         return CHECKSUMS + (int) (block % PER_PAGE) * Integer.BYTES;
     }

@@ -18,7 +18,7 @@ final class ChecksumPage {
     /** Whether it has something that is not on the member. */
     boolean isDirty;
     boolean isWriting;
-    /** Why it could not be had. */
+    /** Why the page could not be read. */
     @Nullable
     StorageException failure;
 

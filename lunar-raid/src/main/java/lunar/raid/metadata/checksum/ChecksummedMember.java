@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threads: any, as for all devices; but the writer of a block ensures that nothing else writes it meanwhile.
  */
 public final class ChecksummedMember extends ForwardingDevice implements CheckedDevice {
-    /** So that the pages of a request are few. */
+    /** Limits the pages of a request. */
     private static final int MAX_BYTES = 16 << 20;
 
     private final ChecksumArea area;

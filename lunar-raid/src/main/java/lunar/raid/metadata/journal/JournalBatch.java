@@ -22,7 +22,7 @@ final class JournalBatch {
     private ByteBuffer bytes;
     /** The start of the buffer, by its length in writes; made when first used. */
     private final @Nullable MemorySegment[] slices;
-    /** Where it begins in the ring. */
+    /** Offset of its begin in the ring. */
     private long position;
     private int lengthBytes;
     private int lastAt;

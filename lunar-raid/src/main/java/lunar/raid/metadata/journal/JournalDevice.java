@@ -16,7 +16,7 @@ public enum JournalDevice {
     /** None of this volume's. */
     NONE;
 
-    /** Looks at a device. Blocks. */
+    /** Examines a device. Blocks. */
     public static JournalDevice look(VolumeRecord volume, BlockDevice device)
             throws StorageException {
         VolumeDescription what = volume.description();

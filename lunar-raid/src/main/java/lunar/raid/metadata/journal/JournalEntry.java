@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * needs no allocation.
  */
 public final class JournalEntry extends Waiter {
-    /** Told when an entry is stable. Must neither block nor throw. */
+    /** Called when an entry is stable. Must neither block nor throw. */
     @FunctionalInterface
     public interface Stable {
         /** @param failure null where the stripe may be written in place; else the journal is gone */

@@ -36,7 +36,7 @@ final class JournalFlush {
     /** A flush of the volume begins; its number. */
     long begin() { return next.getAndIncrement(); }
 
-    /** It has ended well on all members that are not out. */
+    /** Called when that flush has succeeded on all members that have not failed. */
     void end(long number) {
         ended.accumulateAndGet(number, Math::max);
         told.run();

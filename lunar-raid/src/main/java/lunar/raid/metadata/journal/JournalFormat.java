@@ -59,7 +59,7 @@ public final class JournalFormat {
         DATA(1),
         /** These blocks are being written, with data of these checksums, that are not in the journal. */
         NOTE(2),
-        /** Nothing, up to the end of the ring. */
+        /** Padding up to the end of the ring. */
         PAD(3);
 
         private final int code;
@@ -104,7 +104,7 @@ public final class JournalFormat {
         to.putLong(at + EXTENT_BLOCK, memberBlock).putInt(at + EXTENT_CHECKSUM, checksum);
     }
 
-    /** Says how long an entry is, and makes its head whole. */
+    /** Sets the length of an entry and the checksum of its head. */
     static void sealHead(ByteBuffer to, int at, int lengthBytes, CRC32C crc) {
         to.putInt(at + LENGTH, lengthBytes);
         to.putInt(at + CHECKSUM, 0);

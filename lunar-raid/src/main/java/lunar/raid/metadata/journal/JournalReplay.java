@@ -33,7 +33,7 @@ public final class JournalReplay {
         void mark(Collection<Long> changed) throws StorageException;
     }
 
-    /** Without a bitmap anything may have been written. */
+    /** No bitmap: every stripe may have been written. */
     public static final Regions ANY = new Regions() {
         @Override
         public boolean mayBeWritten(long stripe) { return true; }
@@ -193,7 +193,7 @@ public final class JournalReplay {
         return volume.description().layout().dataBytes() + part.memberBlock() * blockSize;
     }
 
-    /** Looks for noted stripes of which not all is in place. */
+    /** Finds noted stripes that are not completely in place. */
     private void look(List<Found> notes) throws StorageException {
         var found = new TreeSet<Long>();
         for (Found note : notes) {

@@ -10,7 +10,7 @@ import lunar.raid.metadata.journal.JournalFormat.Kind;
  */
 final class LiveEntries {
     private static final int MASK = JournalFormat.MAX_ENTRIES - 1;
-    /** Of an entry that is not in place. */
+    /** The flush number of an entry that is not in place. */
     private static final long NOT_WRITTEN = Long.MAX_VALUE;
 
     private final long[] ends = new long[JournalFormat.MAX_ENTRIES];
@@ -38,7 +38,7 @@ final class LiveEntries {
         return tail;
     }
 
-    /** Where that is. */
+    /** Returns its position. */
     long tailPosition() { return tailPosition; }
 
     long count() { return next - tail; }

@@ -30,12 +30,12 @@ import org.jspecify.annotations.Nullable;
  * stable on all copies before any of them is told. Nothing is allocated but for new sizes of a batch.
  */
 public final class StripeJournal {
-    /** How far a member is that gets copies. */
+    /** The progress of a member that gets copies. */
     private enum Join {
         NONE,
         /** Entries are live that it has not. */
         WAITING,
-        /** It is being told where the tail is. */
+        /** Its page is being written. */
         TOLD,
         DONE
     }

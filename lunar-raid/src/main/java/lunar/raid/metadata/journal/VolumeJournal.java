@@ -132,10 +132,10 @@ public final class VolumeJournal {
         return flush.begin();
     }
 
-    /** It has ended well on all members that are not out: what was written in place before it began is stable. */
-    public void afterFlush(long begun) {
-        flush.end(begun);
-    }
+    /**
+     * Called when that flush has succeeded on all members that have not failed: writes in place before it are stable.
+     */
+    public void afterFlush(long begun) { flush.end(begun); }
 
     private void flushed() { each(StripeJournal::flushed); }
 

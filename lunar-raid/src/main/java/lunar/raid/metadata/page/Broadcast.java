@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * of them.
  */
 public final class Broadcast {
-    /** Says what a member shall do. */
+    /** Prepares the request to a member. */
     @FunctionalInterface
     public interface Preparation {
         void prepare(int slot, BlockDevice device, BlockRequest request);

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * counts as stable that is not on all members which the record calls good.
  */
 public final class MemberSet {
-    /** Told of members that fail. Called on the thread that completes the request; must neither block nor throw. */
+    /** Called when a member fails, on the thread that completes the request. Must neither block nor throw. */
     @FunctionalInterface
     public interface Faults {
         /** A write or flush of metadata failed. The slot is to be dropped when its failure has been noted. */
@@ -39,7 +39,7 @@ public final class MemberSet {
     /** Why nothing is written any more; null while it is. */
     private volatile @Nullable StorageException end;
 
-    /** Without members yet. */
+    /** Creates a set without members. */
     public MemberSet(int slots, Faults faults) {
         this(slots, FailurePolicy.DEFAULT, faults);
     }
@@ -59,7 +59,7 @@ public final class MemberSet {
     /** Slots, with a member or without. */
     public int slots() { return devices.length; }
 
-    /** From now on a slot's member is written to. Its metadata area is blank, or as it was when it was read last. */
+    /** Adds the member of a slot. Its metadata area must be blank, or unchanged since it was read. */
     public synchronized void add(int slot, BlockDevice device) {
         devices[slot] = retrying(device);
         accept(slot);

@@ -19,7 +19,7 @@ import java.util.zip.CRC32C;
  */
 public final class Page {
     public static final int BYTES = 4096;
-    /** So many are never reached; a page that says more is not ours. */
+    /** Larger than any generation that is reached; a page with a larger one is invalid. */
     public static final long MAX_GENERATION = 1L << 62;
 
     private static final int MAGIC = 0;

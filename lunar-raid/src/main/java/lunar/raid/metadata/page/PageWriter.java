@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * share the next one. The owner's lock guards it; {@link #advance} is called without it, and calls back without it.
  */
 public final class PageWriter {
-    /** Where a page is and what it is called. */
+    /** The location and the name of a page. */
     public record Location(String title, long magic, int version, UUID volume, long offsetBytes) {}
 
     /** The content of the page. Called with the lock. */
@@ -127,7 +127,7 @@ public final class PageWriter {
                 && page.volume().equals(place.volume());
     }
 
-    /** Looks at a device before it comes into a slot. Blocks. */
+    /** Examines a device before it comes into a slot. Blocks. */
     public Known know(BlockDevice device) {
         var pair = new PagePair(device, place.offsetBytes());
         Page page = null;
@@ -162,7 +162,7 @@ public final class PageWriter {
         }
     }
 
-    /** With the lock: the page shall be written with what is so now; the waiter, if any, waits for that. */
+    /** Requests a write of the page as it is now, for which the waiter, if any, waits. The caller holds the lock. */
     public void join(@Nullable Waiter waiter) {
         wanted = true;
         if (waiter != null) {
@@ -170,12 +170,12 @@ public final class PageWriter {
         }
     }
 
-    /** With the lock: waits for the write that is under way. */
+    /** Waits for the write that is under way. The caller holds the lock. */
     public void joinFlight(Waiter waiter) {
         flying.add(waiter);
     }
 
-    /** Does what there is to do. One thread at a time does it; others leave it to that one. */
+    /** Performs the pending steps. Only one thread at a time does so; it takes over the steps of others. */
     public void advance() {
         synchronized (lock) {
             if (draining) {

@@ -2,7 +2,7 @@ package lunar.raid.metadata.record;
 
 /** The protection of a volume's copies and parity against a stop in the middle of a write. */
 public enum Consistency {
-    /** Nothing: for levels that have neither, or where all is compared after a crash. */
+    /** None: for levels without redundancy, or if all is compared after a crash. */
     NONE(0),
     /**
      * Regions are marked before they are written, and compared after a crash. Where a crash meets the loss of a member

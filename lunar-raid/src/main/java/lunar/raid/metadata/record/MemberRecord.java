@@ -10,8 +10,8 @@ import lunar.raid.SlotState;
  * @param state what it is for
  * @param dataBlocks blocks of its data area that the volume uses; of a spare, all it has
  * @param rebuiltStripes of a member that is being rebuilt, the stripe up to which all is there; else 0
- * @param isOut whether it was taken out, by a person or for errors of its medium: it is FAILED until a person wants it
- *        back, or another device comes into the slot
+ * @param isOut whether it was taken out, by the operator or for errors of its medium: it is FAILED until the operator
+ *        wants it back, or another device comes into the slot
  */
 public record MemberRecord(UUID uuid, SlotState state, long dataBlocks, long rebuiltStripes,
         boolean isOut) {

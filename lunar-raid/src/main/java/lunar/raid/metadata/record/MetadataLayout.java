@@ -5,7 +5,7 @@ import lunar.raid.metadata.page.Page;
 import lunar.raid.metadata.page.PagePair;
 
 /**
- * Where the parts of a member are, in bytes from its start. The two superblocks are always at 0 and 64 KiB.
+ * The layout of a member: offsets of its parts in bytes. The two superblocks are always at 0 and 64 KiB.
  *
  * @param bitmapBytes where the intent bitmap is, 0 where there is none
  * @param badBlocksBytes where the list of bad blocks is
@@ -152,7 +152,7 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
                 : lengthBytes / sections / SECTION_STEP_BYTES * SECTION_STEP_BYTES;
     }
 
-    /** Where a section of the journal begins, on its device. */
+    /** Returns the offset of a section of the journal on its device. */
     public long sectionBytes(int section) {
         return journalBytes + section * sectionLengthBytes();
     }
@@ -179,23 +179,23 @@ public record MetadataLayout(long bitmapBytes, long badBlocksBytes, long journal
         return Math.ceilDiv(blocks, CHECKSUMS_PER_PAGE);
     }
 
-    /** Whether there is room for the checksums of so many blocks of data. */
+    /** Whether there is room for the checksums of this number of data blocks. */
     boolean coversBlocks(long blocks) {
         return checksumPages(blocks) <= (dataBytes - checksumsBytes) / Page.BYTES;
     }
 
-    /** A good length of the journal for a member of this size: a 256th, from 1 to 64 MiB. */
+    /** Returns the default length of the journal for a member of this size: a 256th, from 1 to 64 MiB. */
     public static long journalLengthBytes(long memberBytes) {
         long share = memberBytes / JOURNAL_SHARE / ALIGNMENT_BYTES * ALIGNMENT_BYTES;
         return Math.clamp(share, ALIGNMENT_BYTES, DEFAULT_MAX_JOURNAL_BYTES);
     }
 
-    /** Where there is room to stage rows that are being reshaped: behind the list of bad blocks. */
+    /** Returns the offset of the staging area for rows that are being reshaped: behind the list of bad blocks. */
     public long stagingBytes() {
         return badBlocksBytes + PAIR_BYTES;
     }
 
-    /** How much. */
+    /** Returns the length of the staging area. */
     long stagingLengthBytes() {
         return (journalBytes > stagingBytes() ? journalBytes : dataBytes) - stagingBytes();
     }

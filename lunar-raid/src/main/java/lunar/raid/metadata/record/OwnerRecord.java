@@ -57,7 +57,7 @@ public record OwnerRecord(UUID volume, long epoch, UUID token, long beat, boolea
         return !token.equals(other.token) && epoch >= other.epoch;
     }
 
-    /** For a person: "host alpha pid 4711". */
+    /** Returns the owner for the operator: "host alpha pid 4711". */
     public String title() {
         return "host " + process.host() + " pid " + process.pid();
     }

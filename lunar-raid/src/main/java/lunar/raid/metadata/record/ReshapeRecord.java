@@ -53,12 +53,12 @@ public record ReshapeRecord(int slotsBefore, long rows, int stagedRows) {
         return ReshapeMap.of(volume.shape(), slotsBefore);
     }
 
-    /** Where members have room to stage, in blocks from their first. */
+    /** Returns the block of members at which the staging area begins. */
     public static long stagingBlock(VolumeDescription what) {
         return what.layout().stagingBytes() / what.blockSize();
     }
 
-    /** How much. */
+    /** Returns the length of the staging area in blocks. */
     public static int stagingBlocks(VolumeDescription what) {
         return (int) (what.layout().stagingLengthBytes() / what.blockSize());
     }

@@ -27,7 +27,7 @@ public record Superblock(long generation, int index, VolumeRecord volume) {
         }
     }
 
-    /** This member. */
+    /** Returns the UUID of this member. */
     public UUID memberUuid() { return member().uuid(); }
 
     /** Returns this member's entry of the table. */

@@ -80,7 +80,7 @@ public record VolumeDescription(UUID uuid, String name, long createdMs, Level le
                 volumeBlocks, consistency, changed, journalKey, journalDevice, layout);
     }
 
-    /** How a message calls the volume. */
+    /** Returns the name of the volume for messages. */
     public String title() {
         return "'" + name + "' (" + uuid + ")";
     }

@@ -99,7 +99,7 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
         this(description, events, clean, resyncNext, coveredSince, members, null);
     }
 
-    /** How the volume lies on its members. */
+    /** Returns the shape of the volume. */
     public Shape shape() {
         return shape(description, members);
     }
@@ -148,7 +148,7 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
         return withMembers(changed);
     }
 
-    /** The member of a slot taken out by a person, where it is FAILED; else the same. */
+    /** Returns this record with the member of a slot taken out by the operator; unchanged unless it is FAILED. */
     public VolumeRecord withOut(int slot) {
         MemberRecord entry = members.get(slot);
         return entry.state() == SlotState.FAILED ? with(slot, entry.out()) : this;
@@ -200,7 +200,7 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
         return withMembers(changed);
     }
 
-    /** Another table. */
+    /** Returns this record with another table. */
     public VolumeRecord withMembers(List<MemberRecord> changed) {
         return new VolumeRecord(description, events, clean, resyncNext, coveredSince, changed,
                 reshape);

@@ -16,23 +16,23 @@ import lunar.raid.metadata.record.Superblock;
 import lunar.raid.metadata.record.SuperblockReading;
 
 /**
- * Tells by its marks whether a device is in use already: a partition table, a file system, a member of some volume.
- * Looks at the first and the last bytes; what has no mark there is not known.
+ * Detects by signatures whether a device is in use already: a partition table, a file system, a member of a volume.
+ * Reads the first and the last bytes only.
  */
 public final class DeviceSignatures {
-    /** Bytes at the start that are looked at; a volume writes over them. */
+    /** Bytes at the start that are examined; a volume writes over them. */
     public static final int HEAD_BYTES = 320 << 10;
-    /** Bytes at the end that are looked at. */
+    /** Bytes at the end that are examined. */
     public static final int TAIL_BYTES = 192 << 10;
 
-    private record Mark(String name, int position, ByteBuffer bytes) {
-        static Mark text(String name, int position, String text) {
-            return new Mark(name, position,
+    private record Signature(String name, int position, ByteBuffer bytes) {
+        static Signature text(String name, int position, String text) {
+            return new Signature(name, position,
                     ByteBuffer.wrap(text.getBytes(StandardCharsets.ISO_8859_1)));
         }
 
-        static Mark hex(String name, int position, String hex) {
-            return new Mark(name, position, ByteBuffer.wrap(HexFormat.of().parseHex(hex)));
+        static Signature hex(String name, int position, String hex) {
+            return new Signature(name, position, ByteBuffer.wrap(HexFormat.of().parseHex(hex)));
         }
 
         boolean isIn(ByteBuffer image) {
@@ -45,33 +45,35 @@ public final class DeviceSignatures {
     private static final String GPT = "a partition table (GPT)";
     private static final String ZFS = "a member of a ZFS pool";
 
-    private static final List<Mark> HEAD = List.of(
-            Mark.text("the journal of a Lunar volume", 0, "LUNARJNL"),
-            Mark.text("the journal of a Lunar volume", PagePair.STRIDE_BYTES, "LUNARJNL"),
-            Mark.text(GPT, 512, "EFI PART"), Mark.text(GPT, 4096, "EFI PART"),
-            Mark.hex("an ext2, ext3 or ext4 file system", 1080, "53ef"),
-            Mark.text("an XFS file system", 0, "XFSB"),
-            Mark.text("a Btrfs file system", 0x10040, "_BHRfS_M"),
-            Mark.text("an NTFS file system", 3, "NTFS    "),
-            Mark.text("an exFAT file system", 3, "EXFAT   "),
-            Mark.text("a FAT file system", 54, "FAT1"),
-            Mark.text("a FAT file system", 82, "FAT32"),
-            Mark.hex("an F2FS file system", 1024, "1020f5f2"),
-            Mark.hex("an encrypted volume (LUKS)", 0, "4c554b53babe"),
-            Mark.text("an LVM physical volume", 0, "LABELONE"),
-            Mark.text("an LVM physical volume", 512, "LABELONE"),
-            Mark.text("swap space", 4086, "SWAPSPACE2"),
-            Mark.text("an ISO 9660 file system", 32769, "CD001"),
-            Mark.text("a SquashFS file system", 0, "hsqs"),
-            Mark.hex("an EROFS file system", 1024, "e2e1f5e0"), Mark.hex(MD, 0, "fc4e2ba9"),
-            Mark.hex(MD, 4096, "fc4e2ba9"), Mark.text("a ReiserFS file system", 0x10034, "ReIsEr"),
-            Mark.text("a JFS file system", 32768, "JFS1"),
-            Mark.hex("an HFS+ file system", 1024, "482b0004"),
-            Mark.text("an APFS container", 32, "NXSB"),
-            Mark.hex("a member of a bcache", 4120, "c68573f64e1a45ca8265f57f48ba6d81"),
-            Mark.hex("a QEMU image (qcow2)", 0, "514649fb"),
-            Mark.hex(ZFS, 128 << 10, "0cb1ba0000000000"),
-            Mark.hex(ZFS, 128 << 10, "0000000000bab10c"));
+    private static final List<Signature> HEAD = List.of(
+            Signature.text("the journal of a Lunar volume", 0, "LUNARJNL"),
+            Signature.text("the journal of a Lunar volume", PagePair.STRIDE_BYTES, "LUNARJNL"),
+            Signature.text(GPT, 512, "EFI PART"), Signature.text(GPT, 4096, "EFI PART"),
+            Signature.hex("an ext2, ext3 or ext4 file system", 1080, "53ef"),
+            Signature.text("an XFS file system", 0, "XFSB"),
+            Signature.text("a Btrfs file system", 0x10040, "_BHRfS_M"),
+            Signature.text("an NTFS file system", 3, "NTFS    "),
+            Signature.text("an exFAT file system", 3, "EXFAT   "),
+            Signature.text("a FAT file system", 54, "FAT1"),
+            Signature.text("a FAT file system", 82, "FAT32"),
+            Signature.hex("an F2FS file system", 1024, "1020f5f2"),
+            Signature.hex("an encrypted volume (LUKS)", 0, "4c554b53babe"),
+            Signature.text("an LVM physical volume", 0, "LABELONE"),
+            Signature.text("an LVM physical volume", 512, "LABELONE"),
+            Signature.text("swap space", 4086, "SWAPSPACE2"),
+            Signature.text("an ISO 9660 file system", 32769, "CD001"),
+            Signature.text("a SquashFS file system", 0, "hsqs"),
+            Signature.hex("an EROFS file system", 1024, "e2e1f5e0"),
+            Signature.hex(MD, 0, "fc4e2ba9"),
+            Signature.hex(MD, 4096, "fc4e2ba9"),
+            Signature.text("a ReiserFS file system", 0x10034, "ReIsEr"),
+            Signature.text("a JFS file system", 32768, "JFS1"),
+            Signature.hex("an HFS+ file system", 1024, "482b0004"),
+            Signature.text("an APFS container", 32, "NXSB"),
+            Signature.hex("a member of a bcache", 4120, "c68573f64e1a45ca8265f57f48ba6d81"),
+            Signature.hex("a QEMU image (qcow2)", 0, "514649fb"),
+            Signature.hex(ZFS, 128 << 10, "0cb1ba0000000000"),
+            Signature.hex(ZFS, 128 << 10, "0000000000bab10c"));
 
     private static final int MD_OLD_BYTES = 64 << 10;
 
@@ -81,7 +83,7 @@ public final class DeviceSignatures {
 
     private DeviceSignatures() {}
 
-    /** Returns what is on a device, as a sentence goes on after "it has"; empty where there is no mark. Blocks. */
+    /** Returns what is on a device, to follow "it has" in a message; empty if there is no signature. Blocks. */
     public static Optional<String> on(BlockDevice device) throws StorageException {
         switch (new SuperblockStore(device).read()) {
             case SuperblockReading.Found(Superblock found) -> {
@@ -96,9 +98,9 @@ public final class DeviceSignatures {
             }
         }
         ByteBuffer head = image(device, 0, HEAD_BYTES);
-        for (Mark mark : HEAD) {
-            if (mark.isIn(head)) {
-                return Optional.of(mark.name());
+        for (Signature signature : HEAD) {
+            if (signature.isIn(head)) {
+                return Optional.of(signature.name());
             }
         }
         if (isMbr(head)) {
@@ -107,20 +109,20 @@ public final class DeviceSignatures {
         return atEnd(device);
     }
 
-    /** Like {@link #on}, but only for marks at the end, which a volume does not write over. */
+    /** Like {@link #on}, but only for signatures at the end, which a volume does not write over. */
     public static Optional<String> atEnd(BlockDevice device) throws StorageException {
         long size = device.sizeBytes();
         long from = Math.max(0, size - TAIL_BYTES) / 4096 * 4096;
         ByteBuffer tail = image(device, from, (int) (size - from));
-        if (Mark.text(GPT, tail.capacity() - device.blockSize(), "EFI PART").isIn(tail)) {
+        if (Signature.text(GPT, tail.capacity() - device.blockSize(), "EFI PART").isIn(tail)) {
             return Optional.of("the second copy of a partition table (GPT)");
         }
         // md 0.90: 64 KiB aligned, at least 64 KiB before the end; md 1.0: 8 KiB before the end, 4 KiB aligned.
         long oldMd = size / MD_OLD_BYTES * MD_OLD_BYTES - MD_OLD_BYTES - from;
         long newMd = (size / 512 - 16) / 8 * 8 * 512 - from;
         for (long at : new long[]{oldMd, newMd}) {
-            if (at >= 0 && (Mark.hex(MD, (int) at, "fc4e2ba9").isIn(tail)
-                    || Mark.hex(MD, (int) at, "a92b4efc").isIn(tail))) {
+            if (at >= 0 && (Signature.hex(MD, (int) at, "fc4e2ba9").isIn(tail)
+                    || Signature.hex(MD, (int) at, "a92b4efc").isIn(tail))) {
                 return Optional.of(MD);
             }
         }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * steps. Blocks; for one thread at a time.
  */
 public final class OwnerRecordStore {
-    /** Where it is, in bytes. */
+    /** Its offset in bytes. */
     public static final long AT_BYTES = 32 << 10;
     static final long MAGIC = Page.magic("LUNAROWN");
     static final int FORMAT_VERSION = 1;
@@ -188,7 +188,7 @@ public final class OwnerRecordStore {
         }
     }
 
-    /** Without what could control a terminal. */
+    /** Returns a text without control characters. */
     private static String text(ByteBuffer from, int at, int room) {
         byte[] bytes = new byte[room];
         from.get(at, bytes);

@@ -61,7 +61,7 @@ final class SuperblockCodec {
     private static final int ENTRY_STATE = 32;
 
     private static final int FLAG_CLEAN = 1;
-    /** FAILED, and taken out by a person, or for errors of its medium. */
+    /** FAILED, and taken out by the operator, or for errors of its medium. */
     private static final int CODE_OUT = 5;
     private static final int FEATURE_CHECKSUMS = 1;
     /** The volume is being reshaped. */

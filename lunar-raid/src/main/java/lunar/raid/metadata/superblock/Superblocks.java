@@ -128,7 +128,7 @@ public final class Superblocks {
         return position >= 0 && (members.active() & 1L << position) != 0;
     }
 
-    /** Looks at a device that is to be {@link #add}ed. Blocks. */
+    /** Examines a device that is to be {@link #add}ed. Blocks. */
     public PageWriter.Known know(BlockDevice device) {
         return writer.know(members.retrying(device));
     }
