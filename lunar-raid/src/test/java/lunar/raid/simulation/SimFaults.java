@@ -235,21 +235,27 @@ final class SimFaults {
     }
 
     /**
-     * The members that do not come back after all were lost: those that the newest record on any of them calls FAILED.
-     * The state that such a member has may be so old that it has no member in common with what the volume is now, which
-     * is refused for a person to decide (docs/raid-format.md): it could have been in use by itself. One that has just
-     * failed, which no crash would find yet, comes back.
+     * Returns the members that do not come back after all were lost: those that the newest record on any of them calls
+     * FAILED. Such a member may have a state so old that it has no member in common with what the volume is now, which
+     * is refused for the operator to decide (docs/raid-format.md): it could have been in use by itself. A member that
+     * has just failed, which no crash would find yet, comes back.
      */
     List<SimMember> givenUp() {
-        List<MemberRecord> table = members.stream().filter(member -> !member.isGone)
-                .map(SimMember::afterCrash).map(image -> Candidate.of("sim", image).reading())
+        return inNewestRecord(SlotState.FAILED,
+                members.stream().filter(member -> !member.isGone).toList());
+    }
+
+    /** Returns the members that have a state in the newest record on these. */
+    private List<SimMember> inNewestRecord(SlotState state, List<SimMember> of) {
+        List<MemberRecord> table = of.stream().map(SimMember::afterCrash)
+                .map(image -> Candidate.of("sim", image).reading())
                 .flatMap(reading -> reading instanceof SuperblockReading.Found(Superblock found)
                         ? Stream.of(found.volume())
                         : Stream.empty())
                 .max(Comparator.comparingLong(VolumeRecord::events))
                 .map(VolumeRecord::members).orElseThrow();
         return IntStream.range(0, members.size())
-                .filter(slot -> table.get(slot).state() == SlotState.FAILED)
+                .filter(slot -> table.get(slot).state() == state)
                 .mapToObj(members::get).toList();
     }
 
@@ -266,11 +272,19 @@ final class SimFaults {
         }
     }
 
-    /** All but these are there again, after a power cut. */
+    /**
+     * Brings all members back after a power cut, but for those that were given up and have not been rebuilt since. The
+     * volume may need a rebuilt member, as others may have failed after the rebuild. If the rebuild has not ended, the
+     * member may still have the state for which it was given up.
+     */
     void bringBack(List<SimMember> givenUp, Runnable forget) {
-        for (SimMember member : members) {
-            member.isGone = givenUp.contains(member);
+        for (SimMember member : members) { // their images are of members that are there
+            member.isGone = false;
             member.isStalled = false;
+        }
+        List<SimMember> active = inNewestRecord(SlotState.ACTIVE, members);
+        for (SimMember member : members) {
+            member.isGone = givenUp.contains(member) && !active.contains(member);
         }
         List<SimMember> images = members.stream().map(SimMember::afterCrash).toList();
         Composition composition = sim.composition(images, -1);

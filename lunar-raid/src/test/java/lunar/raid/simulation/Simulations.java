@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 
 /**
  * Many simulations, on as many threads as there are processors, each with a seed of its own: {@code scripts/simulate}.
@@ -78,7 +79,13 @@ final class Simulations {
     // --- the command ---
 
     private String progress() {
-        return "%,d of %,d, %d failed".formatted(ended.get(), count, failures().size());
+        List<Failure> failures = failures();
+        return "%,d of %,d, %d failed".formatted(ended.get(), count, failures.size())
+                + (failures.isEmpty()
+                        ? ""
+                        : ", seeds " + failures.stream()
+                                .map(failure -> Long.toString(failure.seed))
+                                .collect(Collectors.joining(", ")));
     }
 
     private void playAll(int threads, PrintStream out) throws InterruptedException {
