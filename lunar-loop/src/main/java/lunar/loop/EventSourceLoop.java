@@ -90,7 +90,9 @@ public final class EventSourceLoop implements EventLoop {
             try {
                 runTasks(MAX_TASKS_PER_TURN);
                 long waitMs = runTimers();
-                lendIfAsked();
+                if (lendIfAsked()) {
+                    waitMs = runTimers(); // time has passed, and guests may have set timers
+                }
                 awaitEvents(waitMs, pending);
             } catch (IOException | RuntimeException | Error e) {
                 // Connections handle their own errors; an exception here is a bug, and must not end other connections.
@@ -156,12 +158,15 @@ public final class EventSourceLoop implements EventLoop {
         }
     }
 
-    private void lendIfAsked() {
+    /** Lends the loop to guests if that was asked for, and returns when it is back. Returns whether it was lent. */
+    private boolean lendIfAsked() {
         BooleanSupplier nothingExpected = lend;
         lend = null;
-        if (nothingExpected != null && tasks.isEmpty() && source.size() == 1) {
-            leadership.lend(nothingExpected);
+        if (nothingExpected == null || !tasks.isEmpty() || source.size() != 1) {
+            return false;
         }
+        leadership.lend(nothingExpected);
+        return true;
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import lunar.iscsi.spi.Polling;
@@ -142,6 +143,32 @@ class EventSourceLoopTest {
             get(handled);
         }
         assertThat(loop.inLoop()).isFalse();
+    }
+
+    @Test
+    void shouldRunATimerThatAGuestHasSetWhileNoEventComes() throws Exception {
+        Thread guest = Thread.currentThread();
+        var due = new CompletableFuture<Boolean>();
+        var isSet = new AtomicBoolean();
+        while (!isSet.get()) {
+            var handled = new CompletableFuture<Void>();
+            var lent = new CompletableFuture<Void>();
+            loop.execute(() -> {
+                loop.lend(() -> true);
+                lent.complete(null);
+            });
+            get(lent);
+            source.completions.add(() -> {
+                if (guest.equals(Thread.currentThread())) {
+                    var _ = loop.schedule(() -> due.complete(loop.inLoop()), 20);
+                    isSet.set(true);
+                }
+                handled.complete(null);
+            });
+            boolean _ = loop.lead(handled::isDone);
+            get(handled);
+        }
+        assertThat(get(due)).isTrue();
     }
 
     @Test
