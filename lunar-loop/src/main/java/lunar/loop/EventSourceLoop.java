@@ -24,6 +24,7 @@ public final class EventSourceLoop implements EventLoop {
     private static final int MAX_TASKS_PER_TURN = 1024;
 
     private static final long MAX_DELAY_MS = Long.MAX_VALUE / 4;
+    private static final long NS_PER_MS = 1_000_000;
 
     /** A timer. Cancelled timers stay in the queue until they are due, so they clear the reference to their action. */
     private static final class Task implements Timer {
@@ -117,11 +118,14 @@ public final class EventSourceLoop implements EventLoop {
             return;
         }
         long startNs = System.nanoTime();
-        long limitNs = limitMs == 0
-                ? window.ns()
-                : Math.min(window.ns(), TimeUnit.MILLISECONDS.toNanos(limitMs));
-        if (!pollFor(limitNs, startNs, until)) {
-            sleep(limitMs, until);
+        long limitNs = limitMs == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(limitMs);
+        if (!pollFor(Math.min(window.ns(), limitNs), startNs, until)) {
+            long leftNs = limitNs - (System.nanoTime() - startNs);
+            if (limitMs == 0) {
+                sleep(0, until);
+            } else if (leftNs > 0) { // else a timer is due
+                sleep(Math.ceilDiv(leftNs, NS_PER_MS), until);
+            }
         }
         window.waited(System.nanoTime() - startNs);
     }
@@ -271,7 +275,7 @@ public final class EventSourceLoop implements EventLoop {
     public boolean inLoop() { return leadership.isMine(); }
 
     @Override
-    public long nowMs() { return System.nanoTime() / 1_000_000; }
+    public long nowMs() { return System.nanoTime() / NS_PER_MS; }
 
     /** Ends the loop and its connections; returns at once. Any thread. */
     public void stop() {

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +33,8 @@ class EventSourceLoopTest {
     private static final class CompletionQueue implements EventSource {
         final LinkedBlockingQueue<Runnable> completions = new LinkedBlockingQueue<>();
         final CompletableFuture<Thread> closed = new CompletableFuture<>();
+        /** Limits of the waits so far, in milliseconds. */
+        final List<Long> limits = new CopyOnWriteArrayList<>();
         volatile boolean isBroken;
 
         @Override
@@ -50,6 +54,7 @@ class EventSourceLoopTest {
 
         @Override
         public void await(long limitMs) throws IOException {
+            limits.add(limitMs);
             try {
                 Runnable first = limitMs == 0
                         ? completions.take()
@@ -169,6 +174,22 @@ class EventSourceLoopTest {
             get(handled);
         }
         assertThat(get(due)).isTrue();
+    }
+
+    @Test
+    void shouldRunATimerThatFallsDueWhileItPollsBeforeItSleeps() throws Exception {
+        var polled = new CompletionQueue();
+        var polling = new EventSourceLoop("test-polling", polled, Polling.of(Polling.MAX));
+        polling.start();
+        try {
+            var due = new CompletableFuture<Boolean>();
+            var _ = polling.schedule(() -> due.complete(true), 50);
+            assertThat(get(due)).isTrue();
+            assertThat(polled.limits).allMatch(limitMs -> limitMs == 0);
+        } finally {
+            polling.stop();
+            polling.awaitEnd();
+        }
     }
 
     @Test
