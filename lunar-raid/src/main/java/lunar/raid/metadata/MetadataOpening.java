@@ -177,7 +177,7 @@ final class MetadataOpening {
         }
     }
 
-    /** Entries of the journal that were written in position. */
+    /** Returns the number of journal entries that were written in place. */
     int replayed() { return replayed; }
 
     private static VolumeDescription described(VolumeDescription now,

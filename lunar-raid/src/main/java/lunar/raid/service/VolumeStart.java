@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * the {@link RunningVolume} exists are kept for it.
  */
 final class VolumeStart implements RaidListener {
-    /** VolumeBadBlocks of a slot that are reported one by one; more of them are only counted. */
+    /** Lost ranges of a slot that are reported one by one; more of them are only counted. */
     private static final long MAX_LOSSES_TOLD = 100;
 
     final VolumeSpec spec;

@@ -16,8 +16,8 @@ public final class Member {
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicLong repairs = new AtomicLong();
     /**
-     * VolumeBadBlocks of the device that do not count: from before it came into the slot, and those the volume goes on
-     * with.
+     * Losses of the device that do not count: from before it came into the slot, and those with which the volume goes
+     * on.
      */
     private volatile long acceptedLosses;
 

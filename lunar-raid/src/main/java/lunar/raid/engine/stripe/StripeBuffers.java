@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * The memory of a plan: the buffer of a request, and a scratch with room for each unit of a stripe. Reused.
  */
 public final class StripeBuffers {
-    /** SliceCache of a unit that are kept: for 64 KiB one per 4 KiB. */
+    /** Slices of a unit that are kept: for 64 KiB one per 4 KiB. */
     private static final int PARTS_OF_UNIT = 16;
 
     private final Layout layout;

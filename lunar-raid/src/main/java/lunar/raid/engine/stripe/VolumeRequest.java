@@ -23,7 +23,7 @@ public final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner, St
         void ended(VolumeRequest request, BlockRequest of, @Nullable StorageException failure);
     }
 
-    /** SliceCache of the buffer that are kept for the next request. */
+    /** Slices of the buffer that are kept for the next request. */
     private static final int MAX_PIECES = 64;
 
     private final StripeTasks tasks;
@@ -34,7 +34,7 @@ public final class VolumeRequest implements MemberIo.Owner, StripeTask.Owner, St
     private final AtomicInteger pending = new AtomicInteger();
     /** Ranges of the volume that wait for stripe tasks. Guarded by this. */
     private final RangeQueue ranges = new RangeQueue();
-    /** SliceCache of the buffer, for direct reads. */
+    /** Slices of the buffer, for direct reads. */
     private final SliceCache pieces = new SliceCache(MAX_PIECES);
     private int pieceCount;
     private BlockRequest request = new BlockRequest();

@@ -31,10 +31,7 @@ public final class Broadcast {
     /** Ticks that a request waits for a member that is busy, or has no space. */
     public static final int MAX_WAITS = 60;
 
-    /**
-     * VolumeBadBlocks that a request survives. A member that reports more vouches for nothing: a file whose sync
-     * failed.
-     */
+    /** Losses that a request survives; a member with more is not to be trusted, such as a file after a failed sync. */
     private static final int MAX_LOSSES = 3;
 
     /** The request of a slot. */

@@ -31,7 +31,7 @@ public final class MemberSet {
     private final List<Broadcast> broadcasts = new CopyOnWriteArrayList<>();
     private final List<IntConsumer> leaving = new CopyOnWriteArrayList<>();
     private final List<Runnable> changed = new CopyOnWriteArrayList<>();
-    /** VolumeBadBlocks of each device with which the volume goes on, or from before it came. */
+    /** Losses of each device that do not count: the volume goes on with them, or they are from before it came. */
     private final long[] acceptedLosses;
     /** Slots, as bits. */
     private long active;
