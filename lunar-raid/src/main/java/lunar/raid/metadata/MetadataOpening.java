@@ -178,7 +178,9 @@ final class MetadataOpening {
     }
 
     /** Returns the number of journal entries that were written in place. */
-    int replayed() { return replayed; }
+    int replayed() {
+        return replayed;
+    }
 
     private static VolumeDescription described(VolumeDescription now,
             @Nullable JournalReset reset) throws InvalidRequestException {
