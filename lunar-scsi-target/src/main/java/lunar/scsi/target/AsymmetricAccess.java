@@ -89,8 +89,8 @@ public final class AsymmetricAccess {
                 : made.after().targetsChangedSince(made.before()), made.overtaken());
     }
 
-    private UnitState.@Nullable Change<PortGroupStates> save(UnitState.Step<PortGroupStates> step)
-            throws StorageException {
+    private UnitState.@Nullable Change<PortGroupStates> save(
+            UnitState.Step<PortGroupStates, RuntimeException> step) throws StorageException {
         try {
             return states.change(step, (_, _) -> false);
         } catch (StorageException e) {
@@ -108,7 +108,7 @@ public final class AsymmetricAccess {
      */
     void begin(TargetPort group, State state) {
         if (!isShared() && of(group).state() != state) {
-            states.changeUnsaved(before -> before.with(Map.of(group, state),
+            var _ = states.changeUnsaved(before -> before.with(Map.of(group, state),
                     TargetPortGroups.CHANGED_IMPLICITLY));
         }
     }
@@ -134,7 +134,7 @@ public final class AsymmetricAccess {
     /** Forgets the states of a target that does not have the unit any more, unless other servers may still have it. */
     void forget(String targetName) {
         if (!isShared()) {
-            states.changeUnsaved(
+            var _ = states.changeUnsaved(
                     before -> before.without(group -> group.targetName().equals(targetName)));
         }
     }

@@ -2,6 +2,7 @@ package lunar.scsi.target;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -136,8 +137,9 @@ public final class UnitModes<V> {
      */
     public CompletableFuture<V> reset() {
         if (!isShared()) {
-            return CompletableFuture.completedFuture(state
-                    .changeUnsaved(now -> current(now.pages().reset())).before().values());
+            var made = state.changeUnsaved(now -> current(now.pages().reset()));
+            return CompletableFuture
+                    .completedFuture(Objects.requireNonNull(made).before().values());
         }
         var before = new CompletableFuture<V>();
         Thread.ofVirtual().name("lunar-reset").start(() -> {
@@ -161,11 +163,15 @@ public final class UnitModes<V> {
 
     private UnitState.@Nullable Change<Current<V>> save(Step step, boolean saves)
             throws StorageException, IllegalRequestException {
+        UnitState.Step<Current<V>, IllegalRequestException> decision = before -> {
+            ModePages after = step.after(before.pages());
+            return saves || !after.sameValues(before.pages()) ? current(after) : null;
+        };
+        if (!saves && !isShared()) {
+            return state.changeUnsaved(decision);
+        }
         try {
-            return state.change(before -> {
-                ModePages after = step.after(before.pages());
-                return saves || !after.sameValues(before.pages()) ? current(after) : null;
-            }, (_, _) -> saves);
+            return state.change(decision, (_, _) -> saves);
         } catch (StorageException | IllegalRequestException e) {
             throw e;
         } catch (IOException e) {

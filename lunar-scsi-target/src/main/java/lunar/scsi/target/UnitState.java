@@ -5,9 +5,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiPredicate;
-import java.util.function.UnaryOperator;
 import lunar.block.BusyException;
-import lunar.scsi.IllegalRequestException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,12 +33,16 @@ public final class UnitState<R> {
         R decode(byte[] saved) throws IOException;
     }
 
-    /** Decides on a change; tried again on a later state where another one was faster. */
+    /**
+     * Decides on a change; tried again on a later state where another one was faster.
+     *
+     * @param <E> thrown where the change is refused
+     */
     @FunctionalInterface
-    public interface Step<R> {
+    public interface Step<R, E extends Exception> {
         /** @return null where nothing is to be changed */
         @Nullable
-        R after(R before) throws IllegalRequestException;
+        R after(R before) throws E;
     }
 
     /** Told of changes by other servers. */
@@ -148,74 +150,89 @@ public final class UnitState<R> {
     // --- changes of this server ---
 
     /**
-     * Changes the state. Blocks while it is saved, and until other servers that share it follow.
+     * Changes the state. Blocks while this change or another one is saved, and until other servers that share it
+     * follow.
      *
      * @param kept whether a change is saved where the state is not shared: its state before and after
      * @return the change; null where the step wants none
      * @throws IOException when it cannot be saved; commands act by the state that the store has, as soon as that is
      *         known
      */
-    public @Nullable Change<R> change(Step<R> step, BiPredicate<R, R> kept)
-            throws IOException, IllegalRequestException {
-        while (!store.isShared()) { // a change that is not saved does not wait for another one that is
-            Current<R> before = current;
-            R after = step.after(before.value);
-            if (after == null) {
-                return null;
-            }
-            if (kept.test(before.value, after)) {
-                break;
-            }
-            if (install(before, after)) {
-                return new Change<>(before.value, after, false);
-            }
-        }
+    public <E extends Exception> @Nullable Change<R> change(Step<R, E> step,
+            BiPredicate<R, R> kept) throws IOException, E {
         changing.lock();
         try {
-            return save(step, kept);
+            return store.isShared() ? saveShared(step) : saveUnshared(step, kept);
         } finally {
             changing.unlock();
         }
     }
 
-    /** Changes the state of a unit that is not shared; it is not saved. Does not block. */
-    public Change<R> changeUnsaved(UnaryOperator<R> step) {
+    /**
+     * Changes the state of a unit that is not shared, and saves nothing. Does not wait for a change that is being
+     * saved, which is decided anew after this one, and must then neither be refused nor void: it may be in the store
+     * already.
+     */
+    public <E extends Exception> @Nullable Change<R> changeUnsaved(Step<R, E> step) throws E {
         if (store.isShared()) {
             throw new IllegalStateException("the state '" + name + "' is shared");
         }
         while (true) {
             Current<R> before = current;
-            R after = step.apply(before.value);
+            R after = step.after(before.value);
+            if (after == null) {
+                return null;
+            }
             if (install(before, after)) {
                 return new Change<>(before.value, after, false);
             }
         }
     }
 
-    private @Nullable Change<R> save(Step<R> step, BiPredicate<R, R> kept)
-            throws IOException, IllegalRequestException {
+    private <E extends Exception> @Nullable Change<R> saveUnshared(Step<R, E> step,
+            BiPredicate<R, R> kept) throws IOException, E {
+        for (int tries = 1; tries < MAX_TRIES; tries++) {
+            Current<R> before = current;
+            R after = step.after(before.value);
+            if (after == null) {
+                return null;
+            }
+            if (saveUnshared(before, after, kept)) {
+                return new Change<>(before.value, after, false);
+            }
+        }
+        synchronized (installing) { // the others have to wait this time
+            R before = current.value;
+            R after = step.after(before);
+            return after != null && saveUnshared(current, after, kept)
+                    ? new Change<>(before, after, false)
+                    : null;
+        }
+    }
+
+    private boolean saveUnshared(Current<R> before, R after, BiPredicate<R, R> kept)
+            throws IOException {
+        if (kept.test(before.value, after)) {
+            store.replace(name, before.version, format.encode(after));
+        }
+        return install(before, after);
+    }
+
+    private <E extends Exception> @Nullable Change<R> saveShared(Step<R, E> step)
+            throws IOException, E {
         for (int tries = 0; tries < MAX_TRIES; tries++) {
             Current<R> before = settled();
             R after = step.after(before.value);
             if (after == null) {
                 return null;
             }
-            if (!store.isShared()) {
-                if (kept.test(before.value, after)) {
-                    store.replace(name, before.version, format.encode(after));
-                }
-                if (install(before, after)) {
-                    return new Change<>(before.value, after, false);
-                }
-            } else {
-                var proposal = new Proposal<>(after);
-                OptionalLong version = propose(before, proposal)
-                        ? replace(before, proposal)
-                        : OptionalLong.empty();
-                if (version.isPresent()) {
-                    return new Change<>(before.value, after,
-                            !installSaved(after, version.getAsLong()));
-                }
+            var proposal = new Proposal<>(after);
+            OptionalLong version = propose(before, proposal)
+                    ? replace(before, proposal)
+                    : OptionalLong.empty();
+            if (version.isPresent()) {
+                return new Change<>(before.value, after,
+                        !installSaved(after, version.getAsLong()));
             }
         }
         throw new BusyException(
