@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.function.UnaryOperator;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.Devices;
@@ -21,11 +22,17 @@ import lunar.iscsi.pdu.TaskManagementResponseCode;
 import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.Lun;
 import lunar.scsi.Status;
+import lunar.scsi.copy.BlockCopySegment;
+import lunar.scsi.copy.CopyParameterList;
+import lunar.scsi.copy.CscdDescriptor;
+import lunar.scsi.copy.ExtendedCopy;
 import lunar.scsi.reservation.PersistentReserveOut;
 import lunar.scsi.reservation.ReservationType;
 import lunar.scsi.reservation.ReserveOutParameters;
 import lunar.scsi.target.StateStore;
 import lunar.scsi.target.block.DiskSpec;
+import lunar.scsi.vpd.Designator;
+import lunar.scsi.vpd.Naa;
 import lunar.testkit.SharedStates;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -64,6 +71,10 @@ class SharedServersTest {
         final TargetServer server;
 
         Server(int group, BlockDevice below) throws IOException {
+            this(group, below, spec -> spec);
+        }
+
+        Server(int group, BlockDevice below, UnaryOperator<TargetSpec> more) throws IOException {
             device = new GatedDevice(below);
             server = TargetServer.builder().limits(TargetFixture.limits(15_000, 30_000, ABORT_MS))
                     .portal(PortalSpec.of(
@@ -71,8 +82,8 @@ class SharedServersTest {
                             .withGroup(group))
                     .portal(PortalSpec.ofOtherServer(
                             new TargetAddress("127.0.0.1", 1, OptionalInt.empty()), 3 - group))
-                    .target(TargetSpec.of(RawInitiator.TARGET).withLun(0,
-                            DiskSpec.of(device).withState(store)))
+                    .target(more.apply(TargetSpec.of(RawInitiator.TARGET).withLun(0,
+                            DiskSpec.of(device).withState(store))))
                     .start();
             open.add(this);
         }
@@ -207,6 +218,36 @@ class SharedServersTest {
         assertThat(changer.commandOut(SET_GROUPS, bytes(ACTIVE_2)).status())
                 .isEqualTo(Status.GOOD);
         assertThat(changer.command(READY, 0).status()).isEqualTo(Status.GOOD);
+    }
+
+    @Test
+    void shouldCopyNothingOntoAUnitThatOthersMayHaveReserved() throws Exception {
+        BlockDevice local = Devices.open("ram:1MiB");
+        open.add(local);
+        var first = new Server(1, memory, spec -> spec.withLun(1, local));
+        RawInitiator holder = registered(first.ready(1));
+        RawInitiator copying = first.ready(2);
+        Lun receiving = Lun.of(1);
+        assertThat(copying.command(receiving, READY, 0).sense() >> 16).as("power on").isEqualTo(6);
+        byte[] list = CopyFixture.list(0, CopyParameterList.NO_IDENTIFIER,
+                List.of(cscd(local), cscd(memory)),
+                new BlockCopySegment(false, false, 0, 1, 1, 0, 0)).bytes();
+        try (var held = states.holdAnswers()) {
+            holder.send(Lun.ZERO, out(PersistentReserveOut.RESERVE),
+                    ReserveOutParameters.of(KEY, 0).bytes(), 0);
+            held.awaitSaved();
+            copying.send(receiving, new ExtendedCopy(false, list.length).bytes(), list, 0);
+            assertThat(copying.receive().status()).isEqualTo(Status.BUSY);
+        }
+        assertThat(holder.receive().status()).isEqualTo(Status.GOOD);
+        copying.send(receiving, new ExtendedCopy(false, list.length).bytes(), list, 0);
+        assertThat(copying.receive().status()).isEqualTo(Status.RESERVATION_CONFLICT);
+    }
+
+    private static CscdDescriptor cscd(BlockDevice device) {
+        return CscdDescriptor.disk(
+                Designator.ofUnit(Naa.locallyAssigned(device.identity().uuid())),
+                device.blockSize());
     }
 
     // --- resets ---

@@ -150,11 +150,12 @@ public final class AsymmetricAccess {
      */
     @Nullable
     State inactive(TargetPort port) {
-        State state = states.value().inactive(port);
+        UnitState.View<PortGroupStates> now = states.view();
+        State state = now.value().inactive(port);
         if (state != null) {
             return state;
         }
-        PortGroupStates proposed = states.proposed();
+        PortGroupStates proposed = now.proposed();
         return proposed == null || proposed.inactive(port) == null ? null : State.TRANSITIONING;
     }
 

@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
@@ -123,10 +124,11 @@ public final class UnitModes<V> {
         return state.value().values();
     }
 
-    /** Like {@link #values}, but of pages that other servers may act by already; commands obey both. Mostly null. */
-    public @Nullable V proposedValues() {
-        Current<V> proposed = state.proposed();
-        return proposed == null ? null : proposed.values();
+    /** Whether this is so by the pages, or by others that other servers may act by already: commands obey both. */
+    public boolean isAny(Predicate<V> so) {
+        UnitState.View<Current<V>> now = state.view();
+        Current<V> proposed = now.proposed();
+        return so.test(now.value().values()) || (proposed != null && so.test(proposed.values()));
     }
 
     /**

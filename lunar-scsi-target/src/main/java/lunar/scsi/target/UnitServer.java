@@ -124,12 +124,10 @@ final class UnitServer implements DeviceServer {
             task.checkCondition(AsymmetricAccess.sense(state));
             return;
         }
-        if (unit.reservations().conflict(task.nexus(), task.nexus().registrant(), access)) {
-            task.end(Status.RESERVATION_CONFLICT);
-            return;
-        }
-        if (unit.reservations().isUndecided(task.nexus().registrant(), access)) {
-            task.end(Status.BUSY);
+        Status conflict = unit.reservations().conflict(task.nexus(), task.nexus().registrant(),
+                access);
+        if (conflict != null) {
+            task.end(conflict);
             return;
         }
         Optional<Sense> refusal = refusal(task, handler, access);

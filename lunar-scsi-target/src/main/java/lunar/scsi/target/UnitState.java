@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * a change is a compare-and-set in the store, and each server takes over what others have changed.
  *
  * <p>While a change is being saved, others may act by it already, and after a failure it may be unknown whether it has
- * been saved. During that time {@link #proposed} has it beside the {@linkplain #value current} state, and a command
- * must be admitted by both. Thread-safe.
+ * been saved. During that time a {@link View} has it beside the current state, and a command must be admitted by
+ * both. Thread-safe.
  *
  * @param <R> the state; immutable
  */
@@ -31,6 +31,16 @@ public final class UnitState<R> {
          * @throws IOException when it is damaged, with a message for the operator
          */
         R decode(byte[] saved) throws IOException;
+    }
+
+    /** States by which commands act at one moment. Immutable. */
+    public interface View<R> {
+        /** The current state. */
+        R value();
+
+        /** A state that other servers may act by already, and which may yet not come about; mostly null. */
+        @Nullable
+        R proposed();
     }
 
     /**
@@ -72,7 +82,7 @@ public final class UnitState<R> {
     }
 
     /** The state as the store has it; told from others by its identity. */
-    private static final class Current<R> {
+    private static final class Current<R> implements View<R> {
         final long version;
         final R value;
         final @Nullable Proposal<R> proposal;
@@ -82,6 +92,12 @@ public final class UnitState<R> {
             this.value = value;
             this.proposal = proposal;
         }
+
+        @Override
+        public R value() { return value; }
+
+        @Override
+        public @Nullable R proposed() { return proposal == null ? null : proposal.state; }
 
         Current<R> proposing(@Nullable Proposal<R> next) {
             return new Current<>(version, value, next);
@@ -136,10 +152,9 @@ public final class UnitState<R> {
     /** The state by which commands act. */
     public R value() { return current.value; }
 
-    /** A state that other servers may act by already, and which may yet not come about; mostly null. */
-    public @Nullable R proposed() {
-        Proposal<R> proposal = current.proposal;
-        return proposal == null ? null : proposal.state;
+    /** The state with the proposed one. Read apart, they may miss a change that turns from one into the other. */
+    public View<R> view() {
+        return current;
     }
 
     /** Whether other servers change the state, too: a change then blocks. */

@@ -54,20 +54,12 @@ final class DiskModes {
 
     /** SWP: writes are refused. */
     boolean softwareWriteProtect() {
-        if (modes.values().writeProtect()) {
-            return true;
-        }
-        Values proposed = modes.proposedValues();
-        return proposed != null && proposed.writeProtect();
+        return modes.isAny(Values::writeProtect);
     }
 
     /** WCE is 0: a change is stable before its command ends. */
     boolean writeThrough() {
-        if (modes.values().writeThrough()) {
-            return true;
-        }
-        Values proposed = modes.proposedValues();
-        return proposed != null && proposed.writeThrough();
+        return modes.isAny(Values::writeThrough);
     }
 
     /** Whether any threshold is enabled. */

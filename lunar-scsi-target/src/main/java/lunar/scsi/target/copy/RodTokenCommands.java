@@ -243,8 +243,9 @@ public final class RodTokenCommands {
 
     /** Checks, for each piece, that the command may still write: access may have changed since it began. */
     private void requireAccess(Nexus nexus) throws CopyException {
-        if (unit.reservations().conflict(nexus, nexus.registrant(), Access.WRITE)) {
-            throw new CopyException(Status.RESERVATION_CONFLICT);
+        Status conflict = unit.reservations().conflict(nexus, nexus.registrant(), Access.WRITE);
+        if (conflict != null) {
+            throw new CopyException(conflict);
         }
         if (copies.writeProtected() || nexus.luns().isReadOnly(unit)) {
             throw new CopyException(

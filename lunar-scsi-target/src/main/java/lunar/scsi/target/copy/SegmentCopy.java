@@ -159,8 +159,9 @@ final class SegmentCopy {
         if (!it.equals(unit) && !nexus.luns().units().contains(it.unit())) {
             throw unreachable(index);
         }
-        if (it.unit().reservations().conflict(nexus, nexus.registrant(), access)) {
-            throw new CopyException(Status.RESERVATION_CONFLICT);
+        Status conflict = it.unit().reservations().conflict(nexus, nexus.registrant(), access);
+        if (conflict != null) {
+            throw new CopyException(conflict);
         }
         if (!it.unit().access().isActive(nexus.port())) {
             throw unreachable(index);

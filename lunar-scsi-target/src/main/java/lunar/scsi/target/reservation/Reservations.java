@@ -9,6 +9,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.IllegalRequestException;
+import lunar.scsi.Status;
 import lunar.scsi.target.Access;
 import lunar.scsi.target.Registrant;
 import lunar.scsi.target.StateStore;
@@ -104,26 +105,25 @@ public final class Reservations {
     StateStore store() { return store; }
 
     /**
-     * Whether a command of this kind must end with RESERVATION CONFLICT. Read by every command.
+     * Returns the status with which a command of this kind must end: RESERVATION CONFLICT, or BUSY while it is not
+     * known whether a reservation holds that other servers may act by already. Null if it may be executed. Read by
+     * every command.
      *
      * @param nexus the session
      * @param registrant the nexus as persistent reservations know it
      */
-    public boolean conflict(Object nexus, Registrant registrant, Access access) {
+    public @Nullable Status conflict(Object nexus, Registrant registrant, Access access) {
         if (access != Access.FREE && isReservedByOther(nexus)) {
-            return true;
+            return Status.RESERVATION_CONFLICT;
         }
-        ReservationState now = state();
-        return now.held().isPresent() && now.conflicts(registrant, access);
-    }
-
-    /**
-     * Whether a command would conflict with a reservation that another server may act by already, while it is not known
-     * here whether it holds. Read by every command.
-     */
-    public boolean isUndecided(Registrant registrant, Access access) {
-        ReservationRecord proposed = persistent.proposed();
-        return proposed != null && proposed.state().conflicts(registrant, access);
+        UnitState.View<ReservationRecord> now = persistent.view();
+        if (now.value().state().conflicts(registrant, access)) {
+            return Status.RESERVATION_CONFLICT;
+        }
+        ReservationRecord proposed = now.proposed();
+        return proposed != null && proposed.state().conflicts(registrant, access)
+                ? Status.BUSY
+                : null;
     }
 
     /**
