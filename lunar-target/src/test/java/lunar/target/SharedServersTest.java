@@ -358,6 +358,60 @@ class SharedServersTest {
         assertThat(remote.read(0, 1)).isEqualTo(blocks(1, 3));
     }
 
+    /** The next server that starts would erase what was written meanwhile. */
+    @Test
+    void shouldNotUseAMediumWhoseErasureMayHaveBegun() throws Exception {
+        Server first = server(1);
+        RawInitiator erasing = first.ready(1);
+        RawInitiator neighbour = first.ready(2);
+        RawInitiator remote = server(2).ready(3);
+        states.loseAnswers(first.store);
+        assertThat(erasing.commandOut(ERASE, new byte[0]).sense()).isEqualTo(0x04_44_00);
+        assertThat(remote.command(READY, 0).sense()).isEqualTo(ERASING);
+        assertThat(neighbour.commandOut(RawInitiator.writeCdb(0, 1), blocks(1, 5)).sense())
+                .isEqualTo(ERASING);
+        states.reach(first.store);
+        for (RawInitiator each : List.of(erasing, neighbour, remote)) {
+            awaitSense("the store has been read", each, 0x03_31_03);
+        }
+        assertThat(erasing.commandOut(ERASE, new byte[0]).status()).isEqualTo(Status.GOOD);
+        assertThat(remote.command(READY, 0).status()).isEqualTo(Status.GOOD);
+        assertThat(write(neighbour)).isEqualTo(Status.GOOD);
+    }
+
+    @Test
+    void shouldUseAMediumAgainWhoseErasureWasNotSaved() throws Exception {
+        Server first = server(1);
+        RawInitiator erasing = first.ready(1);
+        states.failing(true);
+        assertThat(erasing.commandOut(ERASE, new byte[0]).sense()).isEqualTo(0x04_44_00);
+        assertThat(write(erasing)).isEqualTo(Status.GOOD);
+        states.failing(false);
+        assertThat(erasing.commandOut(ERASE, new byte[0]).status()).isEqualTo(Status.GOOD);
+    }
+
+    /** The store then has the erasure already, but its command has not been told that it could not be saved. */
+    @Test
+    void shouldEraseThoughAnEarlierChangeIsNotifiedOnceMore() throws Exception {
+        Server first = server(1);
+        RawInitiator erasing = first.ready(1);
+        RawInitiator remote = server(2).ready(2);
+        first.device.shut(1);
+        try (var held = states.holdAnswers()) {
+            erasing.send(bytes(ERASE_AT_ONCE), 0);
+            held.awaitSaved();
+            states.notifyAgain(first.store, "erasure");
+        }
+        assertThat(erasing.receive().status()).isEqualTo(Status.GOOD);
+        first.device.awaitArrivals();
+        for (int i = 0; i < 50; i++) { // a failure would be saved soon
+            assertThat(remote.command(READY, 0).sense()).isEqualTo(ERASING);
+        }
+        first.device.open();
+        EraseCommandsTest.awaitReady(remote, ERASING);
+        EraseCommandsTest.awaitReady(erasing, ERASING);
+    }
+
     // --- what a unit of several servers does not offer ---
 
     @Test

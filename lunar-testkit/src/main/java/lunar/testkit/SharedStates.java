@@ -55,6 +55,13 @@ public final class SharedStates {
         ((Member) server).reach = Reach.ALWAYS;
     }
 
+    /** Notifies a server of a state once more, as of a change that it knows already. */
+    public void notifyAgain(StateStore server, String name) {
+        for (StateStore.Listener listener : ((Member) server).listeners) {
+            var _ = listener.changed(name);
+        }
+    }
+
     /** Holds back the answers to changes from now on, until what is returned is closed. */
     public HeldAnswers holdAnswers() {
         held = new HeldAnswers(1);

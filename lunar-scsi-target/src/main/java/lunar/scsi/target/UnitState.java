@@ -309,6 +309,15 @@ public final class UnitState<R> {
         });
     }
 
+    /** Waits until it is known whether each change of this server was made, or the unit is not served any more. */
+    public void awaitKnown() throws InterruptedException {
+        synchronized (installing) {
+            while (current.proposal != null && !ended) {
+                installing.wait();
+            }
+        }
+    }
+
     // --- the current state ---
 
     private boolean isProposed(Proposal<R> what) { return current.proposal == what; }
@@ -327,6 +336,7 @@ public final class UnitState<R> {
         synchronized (installing) {
             if (isProposed(what)) {
                 current = current.proposing(null);
+                installing.notifyAll();
             }
         }
     }
@@ -346,6 +356,7 @@ public final class UnitState<R> {
         synchronized (installing) {
             boolean isLatest = current.version < version;
             current = isLatest ? new Current<>(version, after, null) : current.proposing(null);
+            installing.notifyAll();
             return isLatest;
         }
     }
@@ -375,7 +386,10 @@ public final class UnitState<R> {
 
     /** Follows no more changes of other servers: the unit is not served any more. */
     public void end() {
-        ended = true;
+        synchronized (installing) {
+            ended = true;
+            installing.notifyAll();
+        }
         StateStore.Subscription mine = subscription;
         if (mine != null) {
             mine.close();

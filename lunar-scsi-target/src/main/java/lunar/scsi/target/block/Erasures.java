@@ -115,8 +115,9 @@ final class Erasures {
             } catch (IOException | RuntimeException e) {
                 LOG.log(System.Logger.Level.ERROR,
                         device + ": cannot start erasing: its state cannot be saved", e);
-                medium.end(medium.failure().orElse(null)); // restores the earlier state
+                endUnsaved(operation);
                 outcome.complete(last -> last.checkCondition(INTERNAL_FAILURE));
+                failIfSaved();
                 return;
             }
             if (immediate) {
@@ -212,7 +213,7 @@ final class Erasures {
      * @throws IOException when the state cannot be read
      */
     void begin(boolean readOnly) throws IOException {
-        state.begin((_, after) -> follow(after));
+        state.begin((_, _) -> follow(state.value())); // a change told late must not stop what began after it
         Erasure erasure = state.value().erasure().orElse(null);
         if (erasure == null || readOnly || !isElsewhere(state.value())) {
             return;
@@ -243,28 +244,66 @@ final class Erasures {
         } catch (IOException | RuntimeException e) {
             LOG.log(System.Logger.Level.ERROR, "{0}: an erasure of another server does not go on"
                     + " here: {1}; restart this server or that one", device, e.getMessage());
-            medium.end(medium.failure().orElse(null));
+            endUnsaved(operation);
+            failIfSaved();
         }
+    }
+
+    /** Whether the store has an erasure of this server that is not under way here: its saving seemed to fail. */
+    private boolean isLeft(ErasureState now) {
+        return now.goesOn() && now.isOf(self) && medium.here().isEmpty();
+    }
+
+    /**
+     * Ends an operation whose state seems not to have been saved. While it may have been, no command uses the medium:
+     * none does at other servers, and the next one that starts erases what was written.
+     */
+    private synchronized void endUnsaved(LongOperation operation) {
+        UnitState.View<ErasureState> now = state.view();
+        if (now.proposed() != null) {
+            medium.changedElsewhere(operation, medium.failure().orElse(null));
+        }
+        Optional<Erasure> saved = now.value().isOf(self) ? now.value().erasure() : Optional.empty();
+        medium.end(saved.map(erasure -> erasure.failing().failure())
+                .or(medium::failure).orElse(null));
+    }
+
+    /** Has an erasure fail which was saved after all, as soon as that is known. Blocks. */
+    private void failIfSaved() {
+        if (!state.isShared()) {
+            return;
+        }
+        try {
+            state.awaitKnown();
+        } catch (InterruptedException _) {
+            return;
+        }
+        show();
+        failLeft();
     }
 
     /** Presents the medium as the state says that the servers have. */
     private synchronized void show() {
         ErasureState now = state.value();
-        Erasure erasure = now.erasure().orElse(null);
-        if (now.goesOn() && erasure != null) {
-            medium.changedElsewhere(
-                    isElsewhere(now) ? new LongOperation(erasure.inProgress()) : null, null);
+        boolean left = isLeft(now);
+        if (isElsewhere(now)) {
+            medium.changedElsewhere(new LongOperation(now.erasure().orElseThrow().inProgress()),
+                    null);
+        } else if (now.goesOn() && !left) { // it goes on here
+            medium.changedElsewhere(null, medium.failure().orElse(null));
         } else {
-            failed(erasure);
-            medium.changedElsewhere(null, erasure == null ? null : erasure.failure());
+            Erasure ended = now.erasure().map(erasure -> left ? erasure.failing() : erasure)
+                    .orElse(null);
+            failed(ended);
+            medium.changedElsewhere(null, ended == null ? null : ended.failure());
         }
     }
 
     /** Takes over what the store has; ends when this server has no command any more that uses a medium being erased. */
     private CompletableFuture<Void> follow(ErasureState now) {
         show();
-        if (now.goesOn() && now.isOf(self)) { // its command was told that it could not be saved
-            inBackground(() -> fail(now.erasure().orElseThrow()));
+        if (isLeft(now)) { // its command was told that it could not be saved
+            inBackground(this::failLeft);
         }
         if (!isElsewhere(now)) {
             return CompletableFuture.completedFuture(null);
@@ -282,10 +321,11 @@ final class Erasures {
         return CompletableFuture.allOf(unused, here.end());
     }
 
-    private void fail(Erasure erasure) {
+    private void failLeft() {
         try {
-            set(new ErasureState(Optional.of(erasure.failing()), Optional.of(self)));
-            show();
+            state.change(before -> isLeft(before)
+                    ? new ErasureState(before.erasure().map(Erasure::failing), before.server())
+                    : null, (_, _) -> true);
         } catch (IOException | RuntimeException e) {
             LOG.log(System.Logger.Level.ERROR, "the failure of an erasure of " + device, e);
         }
