@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest.Operation;
@@ -38,6 +39,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Two servers of one unit, command by command: what one of them answers while the other changes the unit. */
 @Timeout(120)
@@ -248,6 +251,26 @@ class SharedServersTest {
         return CscdDescriptor.disk(
                 Designator.ofUnit(Naa.locallyAssigned(device.identity().uuid())),
                 device.blockSize());
+    }
+
+    /** GOOD says that all servers act by the state, not only the two that know of it. */
+    @ParameterizedTest
+    @CsvSource({"151000001800, 000000000812000000000000000000000000000000000000, 0x062a01",
+            SET_GROUPS + ", 0000000001000002, 0x062a06"})
+    void shouldNotSucceedBeforeAllServersActByWhatAnotherOneHasChanged(String cdb, String data,
+            int attention) throws Exception {
+        RawInitiator changing = server(1).ready(1);
+        RawInitiator repeating = server(2).ready(2);
+        var third = new CompletableFuture<Void>();
+        try (var _ = states.join().subscribe(_ -> third)) {
+            changing.send(Lun.ZERO, bytes(cdb), bytes(data), 0);
+            awaitSense("the second server follows", repeating, attention);
+            repeating.send(Lun.ZERO, bytes(cdb), bytes(data), 0);
+            assertThat(repeating.isQuiet()).isTrue();
+            third.complete(null);
+            assertThat(repeating.receive().status()).isEqualTo(Status.GOOD);
+            assertThat(changing.receive().status()).isEqualTo(Status.GOOD);
+        }
     }
 
     // --- resets ---

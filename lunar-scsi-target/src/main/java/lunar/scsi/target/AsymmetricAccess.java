@@ -79,7 +79,7 @@ public final class AsymmetricAccess {
     Change change(Map<TargetPort, State> wanted, int statusCode) throws StorageException {
         var made = save(before -> {
             PortGroupStates after = before.with(wanted, statusCode);
-            return after.equals(before) ? null : after;
+            return after.equals(before) && !isShared() ? null : after;
         });
         if (made == null) {
             return new Change(Set.of(), false);

@@ -167,7 +167,9 @@ public final class UnitModes<V> {
             throws StorageException, IllegalRequestException {
         UnitState.Step<Current<V>, IllegalRequestException> decision = before -> {
             ModePages after = step.after(before.pages());
-            return saves || !after.sameValues(before.pages()) ? current(after) : null;
+            return saves || isShared() || !after.sameValues(before.pages())
+                    ? current(after)
+                    : null;
         };
         if (!saves && !isShared()) {
             return state.changeUnsaved(decision);

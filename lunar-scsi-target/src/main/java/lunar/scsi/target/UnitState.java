@@ -50,7 +50,10 @@ public final class UnitState<R> {
      */
     @FunctionalInterface
     public interface Step<R, E extends Exception> {
-        /** @return null where nothing is to be changed */
+        /**
+         * @return null where nothing is to be changed; where the state is shared, a command that has its effect already
+         *         returns an equal state, because other servers may not act by it yet
+         */
         @Nullable
         R after(R before) throws E;
     }
