@@ -273,6 +273,27 @@ class SharedServersTest {
         }
     }
 
+    /** Another server may wait for its end, and the other change for that server. */
+    @Test
+    void shouldAbortAChangeThatWaitsForAnotherOne() throws Exception {
+        Server first = server(1);
+        RawInitiator holder = registered(first.ready(1));
+        RawInitiator waiting = first.ready(2);
+        try (var held = states.holdAnswers()) {
+            holder.send(Lun.ZERO, out(PersistentReserveOut.RESERVE),
+                    ReserveOutParameters.of(KEY, 0).bytes(), 0);
+            held.awaitSaved();
+            waiting.send(Lun.ZERO, out(PersistentReserveOut.REGISTER),
+                    ReserveOutParameters.of(0, 2).bytes(), 0);
+            int abort = waiting.manage(TaskManagementFunction.ABORT_TASK_SET, Bhs.NO_TAG);
+            assertThat(waiting.managed(abort))
+                    .isEqualTo(TaskManagementResponseCode.FUNCTION_COMPLETE.code());
+        }
+        assertThat(holder.receive().status()).isEqualTo(Status.GOOD);
+        byte[] keys = holder.command("5e000000000000010000", 256).data();
+        assertThat(keys[7]).as("one registration").isEqualTo((byte) 8);
+    }
+
     // --- resets ---
 
     @Test

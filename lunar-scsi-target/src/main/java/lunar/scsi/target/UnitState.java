@@ -3,8 +3,11 @@ package lunar.scsi.target;
 import java.io.IOException;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiPredicate;
+import java.util.function.BooleanSupplier;
+import lunar.block.AbortedException;
 import lunar.block.BusyException;
 import org.jspecify.annotations.Nullable;
 
@@ -111,6 +114,7 @@ public final class UnitState<R> {
 
     /** How often a change is tried that others forestall. */
     private static final int MAX_TRIES = 64;
+    private static final long ABORT_CHECK_MS = 50;
     private static final long MIN_PAUSE_MS = 50;
     private static final long MAX_PAUSE_MS = 5_000;
 
@@ -178,11 +182,41 @@ public final class UnitState<R> {
      */
     public <E extends Exception> @Nullable Change<R> change(Step<R, E> step,
             BiPredicate<R, R> kept) throws IOException, E {
-        changing.lock();
+        return change(step, kept, () -> false);
+    }
+
+    /**
+     * Like {@link #change(Step, BiPredicate)}, for a command that may be aborted: it must not wait then for another
+     * one, which may itself wait for servers that wait for the end of the aborted command.
+     *
+     * @param aborted whether the command is aborted
+     * @throws AbortedException if it was before its change was begun to be saved
+     */
+    public <E extends Exception> @Nullable Change<R> change(Step<R, E> step,
+            BiPredicate<R, R> kept, BooleanSupplier aborted) throws IOException, E {
+        awaitTurn(aborted);
         try {
+            requireGoingOn(aborted);
             return store.isShared() ? saveShared(step) : saveUnshared(step, kept);
         } finally {
             changing.unlock();
+        }
+    }
+
+    private void awaitTurn(BooleanSupplier aborted) throws AbortedException {
+        try {
+            while (!changing.tryLock(ABORT_CHECK_MS, TimeUnit.MILLISECONDS)) {
+                requireGoingOn(aborted);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AbortedException("interrupted", e);
+        }
+    }
+
+    private static void requireGoingOn(BooleanSupplier aborted) throws AbortedException {
+        if (aborted.getAsBoolean()) {
+            throw new AbortedException("the command was aborted");
         }
     }
 

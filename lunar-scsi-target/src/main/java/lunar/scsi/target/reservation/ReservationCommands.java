@@ -149,8 +149,8 @@ public final class ReservationCommands {
     private Consumer<ScsiTask> changed(ScsiTask task, PersistentReserveOut command)
             throws StorageException, IllegalRequestException {
         Change change = command.serviceAction() == PersistentReserveOut.REGISTER_AND_MOVE
-                ? move(task.nexus(), RegisterAndMoveParameters.decode(task.dataOut()))
-                : change(task.nexus(), command, ReserveOutParameters.decode(task.dataOut()));
+                ? move(task, RegisterAndMoveParameters.decode(task.dataOut()))
+                : change(task, command, ReserveOutParameters.decode(task.dataOut()));
         if (change == null) {
             return ended -> ended.end(Status.RESERVATION_CONFLICT);
         }
@@ -159,22 +159,22 @@ public final class ReservationCommands {
         return ScsiTask::good;
     }
 
-    private @Nullable Change change(Nexus nexus, PersistentReserveOut command,
+    private @Nullable Change change(ScsiTask task, PersistentReserveOut command,
             ReserveOutParameters list) throws StorageException, IllegalRequestException {
-        Registrant registrant = nexus.registrant();
+        Registrant registrant = task.nexus().registrant();
         if (command.serviceAction() != PersistentReserveOut.REGISTER
                 && list.specifiesInitiators()) {
             throw InvalidParameterListException.field(20, 3);
         }
         return switch (command.serviceAction()) {
-            case PersistentReserveOut.REGISTER -> register(nexus, list, false);
+            case PersistentReserveOut.REGISTER -> register(task, list, false);
             case PersistentReserveOut.REGISTER_AND_IGNORE_EXISTING_KEY ->
-                register(nexus, list, true);
+                register(task, list, true);
             case PersistentReserveOut.RESERVE -> {
                 ReservationType type = type(command);
                 yield reservations.change(state -> state.hasKey(registrant, list.reservationKey())
                         ? ReservationRules.reserve(state, registrant, type).orElse(null)
-                        : null);
+                        : null, task::aborted);
             }
             case PersistentReserveOut.RELEASE -> reservations.change(state -> {
                 if (!state.hasKey(registrant, list.reservationKey())) {
@@ -185,19 +185,20 @@ public final class ReservationCommands {
                                 ? ReservationType.of(command.type())
                                 : Optional.empty())
                         .orElseThrow(() -> new InvalidParameterListException(INVALID_RELEASE));
-            });
+            }, task::aborted);
             case PersistentReserveOut.CLEAR ->
                 reservations.change(state -> state.hasKey(registrant, list.reservationKey())
                         ? ReservationRules.clear(state, registrant)
-                        : null);
-            default -> preempt(registrant, type(command), list,
+                        : null, task::aborted);
+            default -> preempt(task, type(command), list,
                     command.serviceAction() == PersistentReserveOut.PREEMPT_AND_ABORT);
         };
     }
 
-    private @Nullable Change preempt(Registrant registrant, ReservationType type,
+    private @Nullable Change preempt(ScsiTask task, ReservationType type,
             ReserveOutParameters list, boolean aborts)
             throws StorageException, IllegalRequestException {
+        Registrant registrant = task.nexus().registrant();
         return reservations.change(state -> {
             if (!state.hasKey(registrant, list.reservationKey())) {
                 return null;
@@ -209,7 +210,7 @@ public final class ReservationCommands {
             }
             return ReservationRules.preempt(state, registrant, list.serviceActionKey(), type,
                     aborts).orElse(null);
-        });
+        }, task::aborted);
     }
 
     private static ReservationType type(PersistentReserveOut command) throws InvalidCdbException {
@@ -220,8 +221,9 @@ public final class ReservationCommands {
                 .orElseThrow(() -> InvalidCdbException.field(2, 3));
     }
 
-    private @Nullable Change register(Nexus nexus, ReserveOutParameters list, boolean ignoreKey)
-            throws StorageException, IllegalRequestException {
+    private @Nullable Change register(ScsiTask task, ReserveOutParameters list,
+            boolean ignoreKey) throws StorageException, IllegalRequestException {
+        Nexus nexus = task.nexus();
         if (list.persistent() && !reservations.store().isPersistent()) {
             throw InvalidParameterListException.field(20, 0); // PTPL_C is clear
         }
@@ -255,7 +257,7 @@ public final class ReservationCommands {
             // APTPL belongs to the unit, not to the registration; the setting of writers stays (SPC-5 section 5.13.5).
             return ReservationRules.register(state, all, list.serviceActionKey(),
                     list.persistent() || (readOnly && state.persistent()));
-        });
+        }, task::aborted);
     }
 
     /** Returns the number of registrations of all ports of the initiator. */
@@ -305,8 +307,9 @@ public final class ReservationCommands {
         return known.getFirst();
     }
 
-    private @Nullable Change move(Nexus nexus, RegisterAndMoveParameters list)
+    private @Nullable Change move(ScsiTask task, RegisterAndMoveParameters list)
             throws StorageException, IllegalRequestException {
+        Nexus nexus = task.nexus();
         if (list.persistent() && !reservations.store().isPersistent()) {
             throw InvalidParameterListException.field(17, 0);
         }
@@ -332,7 +335,7 @@ public final class ReservationCommands {
             }
             return ReservationRules.move(state, registrant, to, list.serviceActionKey(),
                     list.unregister(), list.persistent());
-        });
+        }, task::aborted);
     }
 
     // --- RESERVE and RELEASE; CRH: those of a registrant succeed and change nothing (SPC-5 section 5.13.3) ---

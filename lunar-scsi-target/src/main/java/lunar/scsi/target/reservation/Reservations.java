@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
@@ -129,9 +130,10 @@ public final class Reservations {
     /**
      * Changes the state. Blocks while it is saved, and until other servers that share the unit follow.
      *
+     * @param aborted whether the command that asked is aborted, so that it does not wait for changes by others
      * @return what has changed; null for RESERVATION CONFLICT
      */
-    ReservationRules.@Nullable Change change(Step step)
+    ReservationRules.@Nullable Change change(Step step, BooleanSupplier aborted)
             throws StorageException, IllegalRequestException {
         var decided = new AtomicReference<ReservationRules.@Nullable Change>();
         try {
@@ -139,7 +141,8 @@ public final class Reservations {
                 ReservationRules.Change change = step.change(before.state());
                 decided.set(change);
                 return change == null ? null : before.after(change);
-            }, (before, after) -> before.state().persistent() || after.state().persistent());
+            }, (before, after) -> before.state().persistent() || after.state().persistent(),
+                    aborted);
             return decided.get();
         } catch (StorageException | IllegalRequestException e) {
             throw e;

@@ -38,7 +38,8 @@ class ReservationsTest {
 
     private static void register(Reservations reservations, Registrant who, long key)
             throws Exception {
-        reservations.change(state -> ReservationRules.register(state, List.of(who), key, false));
+        reservations.change(state -> ReservationRules.register(state, List.of(who), key, false),
+                () -> false);
     }
 
     private static void untilItEndsOrWaits(Thread thread) {
@@ -57,7 +58,7 @@ class ReservationsTest {
         register(reservations, TWO, 2);
         var preemption = new FutureTask<>(() -> reservations
                 .change(state -> ReservationRules.preempt(state, TWO, state.keys().get(ONE),
-                        ReservationType.WRITE_EXCLUSIVE, false).orElse(null)));
+                        ReservationType.WRITE_EXCLUSIVE, false).orElse(null), () -> false));
         var preempting = new Thread(preemption);
         store.meanwhile = Optional.of(() -> {
             preempting.start();
@@ -65,7 +66,7 @@ class ReservationsTest {
         });
         reservations.change(state -> state.isRegistered(ONE)
                 ? ReservationRules.register(state, List.of(ONE), 3, true)
-                : null);
+                : null, () -> false);
         assertThat(preemption.get()).isNotNull();
         assertThat(reservations.state().isRegistered(ONE)).isFalse();
         assertThat(new Reservations(store, "t").state().isRegistered(ONE))
