@@ -27,6 +27,7 @@ import lunar.scsi.copy.BlockCopySegment;
 import lunar.scsi.copy.CopyParameterList;
 import lunar.scsi.copy.CscdDescriptor;
 import lunar.scsi.copy.ExtendedCopy;
+import lunar.scsi.primary.TargetPortGroups.State;
 import lunar.scsi.reservation.PersistentReserveOut;
 import lunar.scsi.reservation.ReservationType;
 import lunar.scsi.reservation.ReserveOutParameters;
@@ -292,6 +293,22 @@ class SharedServersTest {
         assertThat(holder.receive().status()).isEqualTo(Status.GOOD);
         byte[] keys = holder.command("5e000000000000010000", 256).data();
         assertThat(keys[7]).as("one registration").isEqualTo((byte) 8);
+    }
+
+    @Test
+    void shouldSetStatesOfPortGroupsAfterOneWasRemovedBeforeItsStateWasSet() throws Exception {
+        Server first = server(1);
+        RawInitiator initiator = first.ready(1);
+        TargetSpec both = first.server.spec(RawInitiator.TARGET).orElseThrow();
+        TargetSpec one = both.withGroups(List.of(1));
+        try (var held = states.holdAnswers()) {
+            var _ = first.server.update(both.withState(2, State.STANDBY));
+            held.awaitSaved();
+            var _ = first.server.update(both);
+            var _ = first.server.update(one);
+        }
+        var _ = first.server.update(one.withState(1, State.STANDBY));
+        awaitSense("the last state is set", initiator, 0x02_04_0b);
     }
 
     // --- resets ---

@@ -212,7 +212,12 @@ public final class TargetNode {
         Set<LogicalUnit> others = Objects.requireNonNull(shared.get(true));
         if (!others.isEmpty()) {
             accessChanges = accessChanges.thenRunAsync(() -> changeNow(group, state, others),
-                    change -> Thread.ofVirtual().name("lunar-access").start(change));
+                    change -> Thread.ofVirtual().name("lunar-access").start(change))
+                    .exceptionally(failure -> { // or no later change would be made
+                        LOG.log(System.Logger.Level.WARNING, "portal group " + group + " of "
+                                + device.name() + " is not " + state, failure);
+                        return null;
+                    });
         }
     }
 
