@@ -17,30 +17,24 @@ import org.jspecify.annotations.Nullable;
  * <p>Belongs to the thread of the channel.
  */
 public final class ConnectionRequest {
-    /** Makes an endpoint of the channel that reported the request. */
-    @FunctionalInterface
-    interface Factory {
-        Endpoint create(EndpointOptions options, EndpointHandler handler, Endpoint.Factory factory)
-                throws RdmaException;
-    }
-
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
 
     private final ProviderRequest provider;
     private final DeviceLimits limits;
-    private final Factory factory;
+    private final EventChannel channel;
     private final Consumer<ConnectionRequest> answered;
     private @Nullable Endpoint endpoint;
     private boolean isRejected;
 
     /**
+     * @param channel where the request was reported
      * @param answered called once the request has an endpoint or is rejected
      */
-    ConnectionRequest(ProviderRequest provider, DeviceLimits limits, Factory factory,
+    ConnectionRequest(ProviderRequest provider, DeviceLimits limits, EventChannel channel,
             Consumer<ConnectionRequest> answered) {
         this.provider = provider;
         this.limits = limits;
-        this.factory = factory;
+        this.channel = channel;
         this.answered = answered;
     }
 
@@ -57,10 +51,19 @@ public final class ConnectionRequest {
      */
     public Endpoint createEndpoint(EndpointOptions options, EndpointHandler handler)
             throws RdmaException {
+        return createEndpoint(channel, options, handler);
+    }
+
+    /**
+     * Like {@link #createEndpoint(EndpointOptions, EndpointHandler)}, for another channel of the protection domain: the
+     * connection belongs to the thread of that one from now on, apart from the {@link #accept}.
+     */
+    public Endpoint createEndpoint(EventChannel home, EndpointOptions options,
+            EndpointHandler handler) throws RdmaException {
         if (endpoint != null || isRejected) {
             throw new EndpointStateException("request of " + peer() + " is answered already");
         }
-        Endpoint made = factory.create(options, handler, provider::createEndpoint);
+        Endpoint made = home.createEndpoint(options, handler, provider);
         endpoint = made;
         answered.accept(this);
         return made;

@@ -25,8 +25,8 @@ public final class Endpoint implements AutoCloseable {
         /** The endpoint is connecting; {@link Endpoint#timeOut} is due when the time is over. */
         void connecting(Endpoint endpoint, int timeoutMs);
 
-        /** {@link Endpoint#tellDisconnected} is due. */
-        void disconnected(Endpoint endpoint);
+        /** Runs an event of the endpoint later, by the channel's thread. Any thread. */
+        void later(Runnable event);
 
         void closed(Endpoint endpoint);
     }
@@ -76,7 +76,7 @@ public final class Endpoint implements AutoCloseable {
                     options.receiveQueue().provider(),
                     shared == null ? null : shared.provider(), receives.identity(),
                     options.sendDepth(), options.receiveDepth(), options.segments(),
-                    options.inlineBytes(), options.readDepth()), new Events());
+                    options.inlineBytes(), options.readDepth(), sends.identity()), new Events());
         } catch (RdmaException | RuntimeException e) {
             removeQueues();
             throw e;
@@ -131,19 +131,44 @@ public final class Endpoint implements AutoCloseable {
      *
      * @param privateData goes to the peer's {@link ConnectionRequest}
      * @throws PrivateDataException if that is longer than the device can carry
-     * @throws ConnectionException if the failure is known at once
+     * @throws EndpointStateException if the endpoint has been connected before
      */
     public void connect(InetSocketAddress address, byte[] privateData) throws RdmaException {
         requirePrivateData(privateData, device.limits().maxConnectDataBytes());
         startConnecting(address);
-        provider.connect(address, privateData);
+        orFail(() -> provider.connect(address, privateData));
     }
 
     /** Accepts the request that this endpoint was made for. */
     void accept(InetSocketAddress from, byte[] privateData) throws RdmaException {
         requirePrivateData(privateData, device.limits().maxAcceptDataBytes());
         startConnecting(from);
-        provider.accept(privateData);
+        orFail(() -> provider.accept(privateData));
+    }
+
+    /** Starts to establish the connection. */
+    @FunctionalInterface
+    private interface Start {
+        void run() throws RdmaException;
+    }
+
+    /** A failure that is known at once is reported like a later one. */
+    private void orFail(Start start) {
+        try {
+            start.run();
+        } catch (ConnectionException e) {
+            owner.later(() -> failConnecting(e));
+        } catch (RdmaException e) {
+            owner.later(() -> failConnecting(new ConnectionException(
+                    "no connection with " + peer + ": " + e.getMessage(),
+                    ConnectionException.Reason.OTHER)));
+        }
+    }
+
+    private void failConnecting(ConnectionException cause) {
+        if (state == EndpointState.CONNECTING) {
+            fail(cause);
+        }
     }
 
     static void requirePrivateData(byte[] data, int maxBytes) throws PrivateDataException {
@@ -257,7 +282,7 @@ public final class Endpoint implements AutoCloseable {
     void operationFailed() {
         if (state == EndpointState.CONNECTED) {
             enterError();
-            owner.disconnected(this);
+            owner.later(this::tellDisconnected);
         }
     }
 
@@ -270,10 +295,8 @@ public final class Endpoint implements AutoCloseable {
 
     /** The time to connect is over. */
     void timeOut() {
-        if (state == EndpointState.CONNECTING) {
-            fail(new ConnectionException("no connection with " + peer + " within "
-                    + options.connectTimeoutMs() + " ms", ConnectionException.Reason.TIMEOUT));
-        }
+        failConnecting(new ConnectionException("no connection with " + peer + " within "
+                + options.connectTimeoutMs() + " ms", ConnectionException.Reason.TIMEOUT));
     }
 
     private void fail(ConnectionException cause) {
@@ -290,18 +313,25 @@ public final class Endpoint implements AutoCloseable {
         }
     }
 
-    /** Ends all operations; they are reported as flushed, or as what became of them. */
+    /**
+     * Ends all operations; they are reported as flushed, or as what became of them. What has come in before is reported
+     * first.
+     */
     private void enterError() {
+        drain();
         if (changeTo(EndpointState.ERROR) && !provider.abort()) {
-            try {
-                options.sendQueue().drain();
-                options.receiveQueue().drain();
-            } catch (RdmaException e) {
-                LOG.log(System.Logger.Level.WARNING, "completions of " + peer + ": {0}",
-                        e.toString());
-            }
+            drain();
             sends.flush(options.sendQueue());
             receives.flush(options.receiveQueue());
+        }
+    }
+
+    private void drain() {
+        try {
+            options.sendQueue().drain();
+            options.receiveQueue().drain();
+        } catch (RdmaException e) {
+            LOG.log(System.Logger.Level.WARNING, "completions of {0}: {1}", peer, e.toString());
         }
     }
 
@@ -329,7 +359,7 @@ public final class Endpoint implements AutoCloseable {
         if (state == EndpointState.CONNECTED) {
             provider.disconnect();
             enterError();
-            owner.disconnected(this);
+            owner.later(this::tellDisconnected);
         }
     }
 
@@ -380,11 +410,7 @@ public final class Endpoint implements AutoCloseable {
         }
 
         @Override
-        public void failed(ConnectionException cause) {
-            if (state == EndpointState.CONNECTING) {
-                fail(cause);
-            }
-        }
+        public void failed(ConnectionException cause) { failConnecting(cause); }
 
         @Override
         public void disconnected() {

@@ -1,11 +1,12 @@
 package lunar.rdma;
 
 import java.net.InetSocketAddress;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import lunar.rdma.spi.ListenerEvents;
@@ -23,6 +24,7 @@ import lunar.rdma.spi.ProviderRequest;
 public final class EventChannel implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
     private static final int BACKLOG = 128;
+    private static final long LOOK_NANOS = 20_000;
 
     /** An endpoint that must be connected by then. */
     private record Deadline(Endpoint endpoint, long nanoTime) {}
@@ -40,8 +42,9 @@ public final class EventChannel implements AutoCloseable {
     private final Set<ConnectionRequest> unanswered = new LinkedHashSet<>();
     /** Guarded by endpoints. */
     private final List<Deadline> deadlines = new ArrayList<>();
-    /** Endpoints to be told that their connection has ended; of the channel's thread. */
-    private final ArrayDeque<Endpoint> disconnected = new ArrayDeque<>();
+    /** Events that are to be reported. */
+    private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
+    private volatile long lookedNanos = System.nanoTime() - LOOK_NANOS;
     private volatile boolean isClosed;
 
     /**
@@ -81,6 +84,13 @@ public final class EventChannel implements AutoCloseable {
         return create(options, handler, provider::createEndpoint);
     }
 
+    /** Makes the endpoint for a request, which another channel may have reported. */
+    Endpoint createEndpoint(EndpointOptions options, EndpointHandler handler,
+            ProviderRequest request) throws RdmaException {
+        return create(options, handler,
+                (setup, events) -> request.createEndpoint(provider, setup, events));
+    }
+
     private Endpoint create(EndpointOptions options, EndpointHandler handler,
             Endpoint.Factory factory) throws RdmaException {
         requireOpen();
@@ -105,7 +115,7 @@ public final class EventChannel implements AutoCloseable {
         var listener = new Listener(provider.listen(address, BACKLOG, new ListenerEvents() {
             @Override
             public void requested(ProviderRequest request) {
-                report(new ConnectionRequest(request, device.limits(), EventChannel.this::create,
+                report(new ConnectionRequest(request, device.limits(), EventChannel.this,
                         unanswered::remove), handler);
             }
 
@@ -134,11 +144,22 @@ public final class EventChannel implements AutoCloseable {
         }
     }
 
-    /** Handles connection events that are there, without waiting for one. */
+    /**
+     * Handles connection events that are there, without waiting for one. Loops that spin may call this as often as they
+     * like: it looks for events, which is a system call with most devices, once in 20 microseconds.
+     */
     public void poll() throws RdmaException {
+        long now = System.nanoTime();
+        if (now - lookedNanos >= LOOK_NANOS) {
+            lookedNanos = now;
+            look();
+        }
+    }
+
+    private void look() throws RdmaException {
         provider.poll();
-        for (Endpoint endpoint; (endpoint = disconnected.poll()) != null;) {
-            endpoint.tellDisconnected();
+        for (Runnable event; (event = events.poll()) != null;) {
+            event.run();
         }
         for (Deadline due : due()) {
             due.endpoint().timeOut();
@@ -170,11 +191,11 @@ public final class EventChannel implements AutoCloseable {
      * @param limitMs longest wait in milliseconds; 0 for no limit
      */
     public void await(long limitMs) throws RdmaException {
-        boolean mayWait = disconnected.isEmpty();
+        boolean mayWait = events.isEmpty();
         for (CompletionQueue queue : queues) {
             mayWait &= queue.arm();
         }
-        if (mayWait && disconnected.isEmpty()) {
+        if (mayWait && events.isEmpty()) {
             long untilDeadline = untilDeadlineMs();
             if (untilDeadline < 0) {
                 provider.await(limitMs);
@@ -183,7 +204,8 @@ public final class EventChannel implements AutoCloseable {
                         limitMs == 0 ? untilDeadline : Math.min(limitMs, untilDeadline));
             }
         }
-        poll();
+        lookedNanos = System.nanoTime();
+        look();
     }
 
     /** Time to the next deadline, rounded up; negative for none. */
@@ -260,7 +282,11 @@ public final class EventChannel implements AutoCloseable {
         }
 
         @Override
-        public void disconnected(Endpoint endpoint) { disconnected.add(endpoint); }
+        public void later(Runnable event) {
+            events.add(event);
+            lookedNanos = System.nanoTime() - LOOK_NANOS;
+            provider.wakeup();
+        }
 
         @Override
         public void closed(Endpoint endpoint) {

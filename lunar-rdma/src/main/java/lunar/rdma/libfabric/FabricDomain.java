@@ -6,6 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntSupplier;
 import lunar.rdma.Access;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaException;
@@ -37,6 +39,9 @@ final class FabricDomain implements ProviderDomain {
     private final long domain;
     private final MemorySegment register;
     private final boolean isVirtual;
+
+    /** Those that need the native objects: whoever has opened the domain, and endpoints that say so. */
+    private final AtomicInteger users = new AtomicInteger(1);
 
     /** Memory of {@link Scratch}; blocks that endpoints have left are used again. */
     private final Arena arena = Arena.ofShared();
@@ -99,6 +104,16 @@ final class FabricDomain implements ProviderDomain {
     @Override
     public ProviderRegion register(MemorySegment memory, Set<Access> access)
             throws RdmaException {
+        return register(memory, access, random::nextInt);
+    }
+
+    /**
+     * Registers memory.
+     *
+     * @param keys gives keys to try until one is free
+     */
+    FabricRegion register(MemorySegment memory, Set<Access> access, IntSupplier keys)
+            throws RegistrationException {
         long rights = LOCAL_ACCESS
                 | (access.contains(Access.REMOTE_READ) ? Numbers.FI_REMOTE_READ : 0)
                 | (access.contains(Access.REMOTE_WRITE) ? Numbers.FI_REMOTE_WRITE : 0);
@@ -106,7 +121,7 @@ final class FabricDomain implements ProviderDomain {
             MemorySegment into = temporary.allocate(ValueLayout.JAVA_LONG);
             int result = 0;
             for (int i = 0; i < KEY_TRIES; i++) {
-                int key = random.nextInt();
+                int key = keys.getAsInt();
                 result = Calls.register(register, domain, memory.address(), memory.byteSize(),
                         rights, 0, Integer.toUnsignedLong(key), 0, into.address(), 0);
                 if (result == 0) {
@@ -144,8 +159,21 @@ final class FabricDomain implements ProviderDomain {
         }
     }
 
+    /** Keeps the native objects until {@link #release}, beyond the close. */
+    void retain() {
+        users.incrementAndGet();
+    }
+
+    void release() {
+        if (users.decrementAndGet() == 0) {
+            free();
+        }
+    }
+
     @Override
-    public void close() {
+    public void close() { release(); }
+
+    private void free() {
         Fid.closeFreely(domain, "domain");
         Fid.closeFreely(fabric, "fabric");
         info.close();

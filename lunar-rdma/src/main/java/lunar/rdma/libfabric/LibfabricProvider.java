@@ -7,7 +7,10 @@ import lunar.rdma.RdmaUnavailableException;
 import lunar.rdma.spi.ProviderDevice;
 import lunar.rdma.spi.RdmaProvider;
 
-/** Devices of libfabric: {@code libfabric:tcp}, which runs on every machine. */
+/**
+ * Devices of libfabric: {@code libfabric:tcp}, which runs on every machine, and {@code libfabric:shm}, between
+ * processes of one.
+ */
 public final class LibfabricProvider implements RdmaProvider {
     /** Found by {@link java.util.ServiceLoader}. */
     public LibfabricProvider() {}
@@ -20,6 +23,7 @@ public final class LibfabricProvider implements RdmaProvider {
         var devices = new ArrayList<ProviderDevice>();
         try {
             MsgDevice.find().ifPresent(devices::add);
+            ShmDevice.find().ifPresent(devices::add);
         } catch (ProviderException e) {
             throw new RdmaUnavailableException("libfabric: " + e.getMessage());
         }

@@ -5,6 +5,7 @@ import static lunar.rdma.posix.Structs.offset;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.Map;
@@ -51,6 +52,9 @@ final class MsgChannel implements ProviderChannel {
     /** Events that were read and are not reported yet. They hold objects, since numbers of objects are used again. */
     private final ArrayDeque<Runnable> events = new ArrayDeque<>();
 
+    /** Whether the thread sleeps or is about to. */
+    private volatile boolean isSleeping;
+
     MsgChannel(FabricDomain domain) throws RdmaException {
         this.domain = domain;
         boolean opened = false;
@@ -81,7 +85,7 @@ final class MsgChannel implements ProviderChannel {
 
     @Override
     public ProviderQueue createQueue(int depth) throws ProviderException {
-        return new FabricQueue(domain, depth, waits);
+        return new FabricQueue(domain, depth, waits, () -> isSleeping = true);
     }
 
     @Override
@@ -93,6 +97,17 @@ final class MsgChannel implements ProviderChannel {
     @Override
     public ProviderEndpoint createEndpoint(EndpointSetup setup, ConnectionEvents sink) {
         return new MsgEndpoint(this, setup, sink);
+    }
+
+    /**
+     * A receive was posted. A message that has come before may be in a buffer of libfabric's, of which no descriptor
+     * tells a thread that sleeps.
+     */
+    void receivePosted() {
+        VarHandle.fullFence(); // the receive is seen by the thread before it sleeps, or its sleep is seen here
+        if (isSleeping) {
+            waits.wakeup();
+        }
     }
 
     void add(long object, MsgEndpoint endpoint) { endpoints.put(object, endpoint); }
@@ -108,6 +123,9 @@ final class MsgChannel implements ProviderChannel {
 
     @Override
     public void poll() {
+        if (isSleeping) {
+            isSleeping = false;
+        }
         fetch();
         for (Runnable next; (next = events.poll()) != null;) {
             next.run();

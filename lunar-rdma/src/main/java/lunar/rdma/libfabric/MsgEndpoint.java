@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import lunar.rdma.ConnectionException;
+import lunar.rdma.Operation;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaException;
 import lunar.rdma.WorkRequest;
@@ -136,7 +137,11 @@ final class MsgEndpoint implements ProviderEndpoint {
     public boolean post(WorkRequest request, long id) throws RdmaException {
         Transfers open = transfers;
         if (open != null) {
-            return open.post(request, id);
+            boolean isPosted = open.post(request, id);
+            if (request.operation() == Operation.RECEIVE) {
+                channel.receivePosted();
+            }
+            return isPosted;
         }
         synchronized (kept) {
             open = transfers;

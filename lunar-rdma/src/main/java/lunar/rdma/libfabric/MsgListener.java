@@ -93,8 +93,6 @@ final class MsgListener implements ProviderListener {
         return Fid.function(fid, Layouts.PEP, "cm", Layouts.OPS_CM, function);
     }
 
-    MsgChannel channel() { return channel; }
-
     @Override
     public InetSocketAddress address() { return address; }
 

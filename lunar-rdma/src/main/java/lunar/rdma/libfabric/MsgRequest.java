@@ -1,9 +1,11 @@
 package lunar.rdma.libfabric;
 
 import java.net.InetSocketAddress;
+import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaException;
 import lunar.rdma.spi.ConnectionEvents;
 import lunar.rdma.spi.EndpointSetup;
+import lunar.rdma.spi.ProviderChannel;
 import lunar.rdma.spi.ProviderEndpoint;
 import lunar.rdma.spi.ProviderRequest;
 
@@ -13,6 +15,7 @@ final class MsgRequest implements ProviderRequest {
     private final FabricInfo info;
     private final byte[] privateData;
     private final InetSocketAddress peer;
+    private boolean isEnded;
 
     /**
      * @param info owned by the request
@@ -31,21 +34,30 @@ final class MsgRequest implements ProviderRequest {
     public byte[] privateData() { return privateData.clone(); }
 
     @Override
-    public ProviderEndpoint createEndpoint(EndpointSetup setup, ConnectionEvents events)
-            throws RdmaException {
-        var endpoint = new MsgEndpoint(listener.channel(), setup, events);
+    public ProviderEndpoint createEndpoint(ProviderChannel channel, EndpointSetup setup,
+            ConnectionEvents events) throws RdmaException {
+        var endpoint = new MsgEndpoint((MsgChannel) channel, setup, events);
         try {
             endpoint.open(info);
+            return endpoint;
+        } catch (ProviderException e) {
+            endpoint.close();
+            throw e;
         } finally {
-            info.close();
-            listener.answered();
+            end(); // also after a failure: what the handle leads to is gone
         }
-        return endpoint;
     }
 
     @Override
     public void reject(byte[] data) {
-        listener.reject(info.handle(), data); // a peer that has gone away is no error
+        if (!isEnded) {
+            listener.reject(info.handle(), data); // a peer that has gone away is no error
+            end();
+        }
+    }
+
+    private void end() {
+        isEnded = true;
         info.close();
         listener.answered();
     }

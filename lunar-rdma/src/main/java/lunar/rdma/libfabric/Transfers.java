@@ -82,6 +82,19 @@ final class Transfers {
         throw Library.failure("post of " + request.operation(), result);
     }
 
+    /**
+     * Posts a write of nothing to nowhere; its completion has an identity that no operation has.
+     *
+     * @return false if there is no room at the moment
+     */
+    boolean probe() throws ProviderException {
+        long result = Calls.rma(write, endpoint, 0, 0, 0, peer, 0, 0, 0);
+        if (result != 0 && result != -Numbers.EAGAIN) {
+            throw Library.failure("first operation", result);
+        }
+        return result == 0;
+    }
+
     private long send(WorkRequest request, long id) {
         return request.isInline()
                 ? Calls.long3(sendmsg, endpoint, sending.message(request, peer, id), INLINE)

@@ -70,6 +70,9 @@ final class VerbsChannel implements ProviderChannel {
 
     VerbsDomain domain() { return domain; }
 
+    /** Address of the event channel of librdmacm. */
+    long connections() { return connections; }
+
     void put(long id, IdOwner owner) { owners.put(id, owner); }
 
     /** Events of the id are not handled any more. */

@@ -9,6 +9,7 @@ import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaException;
 import lunar.rdma.spi.ConnectionEvents;
 import lunar.rdma.spi.EndpointSetup;
+import lunar.rdma.spi.ProviderChannel;
 import lunar.rdma.spi.ProviderEndpoint;
 import lunar.rdma.spi.ProviderRequest;
 
@@ -31,11 +32,15 @@ final class VerbsRequest implements ProviderRequest {
     public byte[] privateData() { return event.privateData(); }
 
     @Override
-    public ProviderEndpoint createEndpoint(EndpointSetup setup, ConnectionEvents events)
-            throws RdmaException {
+    public ProviderEndpoint createEndpoint(ProviderChannel home, EndpointSetup setup,
+            ConnectionEvents events) throws RdmaException {
+        var verbs = (VerbsChannel) home;
+        if (!home.equals(channel)) {
+            channel.domain().cm().migrate(event.id(), verbs.connections());
+        }
         ReadDepth reads = channel.domain().reads().atMost(setup.readDepth(), setup.readDepth())
                 .atMost(event.responderResources(), event.initiatorDepth());
-        return VerbsEndpoint.ofRequest(channel, event.id(), setup, events, reads);
+        return VerbsEndpoint.ofRequest(verbs, event.id(), setup, events, reads);
     }
 
     @Override

@@ -1,0 +1,218 @@
+package lunar.rdma.libfabric;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import lunar.rdma.ProviderException;
+import lunar.rdma.RdmaException;
+import lunar.rdma.spi.ConnectionEvents;
+import lunar.rdma.spi.EndpointSetup;
+import lunar.rdma.spi.ListenerEvents;
+import lunar.rdma.spi.ProviderChannel;
+import lunar.rdma.spi.ProviderEndpoint;
+import lunar.rdma.spi.ProviderListener;
+import lunar.rdma.spi.ProviderQueue;
+
+/**
+ * Sockets of connections, and what it takes to sleep: shm has nothing to wait for, so a thread that sleeps says so on
+ * the {@link ShmBoard}, and peers that have posted something for it ring through a socket.
+ *
+ * <p>A peer does not ring when it has taken a long message or an RDMA operation that needs its help, and when it has
+ * room again: while such operations are posted here, sleep is short.
+ */
+final class ShmChannel implements ProviderChannel {
+    private static final System.Logger LOG = System.getLogger("lunar.rdma");
+    private static final long SHORT_SLEEP_MS = 1;
+
+    private final ShmDomain domain;
+    private final int slot;
+    private final Selector selector;
+    private final Set<ShmEndpoint> endpoints = ConcurrentHashMap.newKeySet();
+    /** Endpoints with operations that libfabric had no room for. */
+    private final AtomicInteger backlogs = new AtomicInteger();
+    /** Of the channel's thread. */
+    private final Set<ShmListener> listeners = ConcurrentHashMap.newKeySet();
+    private boolean isSleeping;
+
+    ShmChannel(ShmDomain domain) throws ProviderException {
+        this.domain = domain;
+        slot = domain.takeChannel();
+        try {
+            selector = Selector.open();
+        } catch (IOException e) {
+            domain.giveChannel(slot);
+            throw new ProviderException("selector: " + e, Numbers.ENOMEM);
+        }
+    }
+
+    ShmDomain domain() { return domain; }
+
+    int slot() { return slot; }
+
+    @Override
+    public ProviderQueue createQueue(int depth) throws RdmaException { return new ShmQueue(this); }
+
+    @Override
+    public ProviderListener listen(InetSocketAddress address, int backlog, ListenerEvents events)
+            throws RdmaException {
+        var listener = new ShmListener(this, address, backlog, events);
+        listeners.add(listener);
+        return listener;
+    }
+
+    void remove(ShmListener listener) { listeners.remove(listener); }
+
+    @Override
+    public ProviderEndpoint createEndpoint(EndpointSetup setup, ConnectionEvents events)
+            throws RdmaException {
+        var endpoint = new ShmEndpoint(this, setup, events);
+        endpoints.add(endpoint);
+        return endpoint;
+    }
+
+    /**
+     * Makes the endpoint that accepts a request.
+     *
+     * @param from channel that watches the link so far
+     */
+    ProviderEndpoint createEndpoint(EndpointSetup setup, ConnectionEvents events, ShmChannel from,
+            ShmLink link, ShmMessage request) throws RdmaException {
+        var endpoint = new ShmEndpoint(this, setup, events);
+        endpoints.add(endpoint);
+        if (from != this) {
+            from.release(link);
+        }
+        endpoint.answer(link, request);
+        if (from != this) {
+            try {
+                register(link.socket(), SelectionKey.OP_READ, link);
+            } catch (IOException e) {
+                link.close(); // the accept finds that out
+            }
+        }
+        return endpoint;
+    }
+
+    /** Ends watching a link, which another channel watches from now on. */
+    private void release(ShmLink link) {
+        SelectionKey key = link.socket().keyFor(selector);
+        if (key != null) {
+            key.cancel();
+        }
+    }
+
+    void remove(ShmEndpoint endpoint) { endpoints.remove(endpoint); }
+
+    /**
+     * Watches a socket.
+     *
+     * @param user a {@link ShmLink} or {@link ShmListener}
+     */
+    void register(SelectableChannel socket, int operations, Object user) throws IOException {
+        socket.configureBlocking(false);
+        socket.register(selector, operations, user);
+        selector.wakeup();
+    }
+
+    /** Lets go of sockets that are closed: they remain open until the selector is asked next. */
+    void forgetClosed() {
+        try {
+            selector.selectNow();
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.WARNING, "selector: {0}", e.toString());
+        }
+    }
+
+    void backlogStarted() { backlogs.incrementAndGet(); }
+
+    void backlogEnded() { backlogs.decrementAndGet(); }
+
+    boolean hasBacklog() { return backlogs.get() > 0; }
+
+    /** Posts what libfabric had no room for. */
+    void postBacklog() {
+        endpoints.forEach(ShmEndpoint::postBacklog);
+    }
+
+    /** From now on peers ring, until {@link #poll}. */
+    void announceSleep() {
+        if (!isSleeping) {
+            isSleeping = true;
+            domain.board().setSleeping(slot, true);
+        }
+    }
+
+    @Override
+    public void poll() throws RdmaException {
+        if (isSleeping) {
+            isSleeping = false;
+            domain.board().setSleeping(slot, false);
+        }
+        try {
+            selector.selectNow();
+        } catch (IOException e) {
+            throw new ProviderException("selector: " + e, Numbers.EINVAL);
+        }
+        Set<SelectionKey> ready = selector.selectedKeys();
+        if (!ready.isEmpty()) {
+            for (SelectionKey key : ready.toArray(SelectionKey[]::new)) {
+                if (key.isValid()) {
+                    switch (key.attachment()) {
+                        case ShmLink link -> link.ready(key);
+                        case ShmListener listener -> listener.accept();
+                        default -> throw new AssertionError(key.attachment());
+                    }
+                }
+            }
+            ready.clear();
+        }
+        listeners.forEach(ShmListener::closeSilent);
+        for (ShmEndpoint endpoint : endpoints) {
+            if (endpoint.isConnecting()) {
+                endpoint.progress();
+            }
+        }
+    }
+
+    @Override
+    public void await(long limitMs) throws RdmaException {
+        long limit = limitMs;
+        for (ShmEndpoint endpoint : endpoints) {
+            if (endpoint.needsPolling()) {
+                limit = SHORT_SLEEP_MS;
+                break;
+            }
+        }
+        for (ShmListener listener : listeners) {
+            if (listener.hasSilent()) {
+                limit = limit == 0
+                        ? ShmListener.SILENCE_MS
+                        : Math.min(limit, ShmListener.SILENCE_MS);
+                break;
+            }
+        }
+        try {
+            selector.select(limit);
+        } catch (IOException e) {
+            throw new ProviderException("selector: " + e, Numbers.EINVAL);
+        }
+    }
+
+    @Override
+    public void wakeup() { selector.wakeup(); }
+
+    @Override
+    public void close() {
+        try {
+            selector.close();
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.WARNING, "selector: {0}", e.toString());
+        }
+        domain.giveChannel(slot);
+    }
+}

@@ -1,0 +1,197 @@
+package lunar.rdma.libfabric;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+import java.util.BitSet;
+import java.util.HexFormat;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import lunar.rdma.Access;
+import lunar.rdma.ProviderException;
+import lunar.rdma.RdmaException;
+import lunar.rdma.RegistrationException;
+import lunar.rdma.spi.ProviderChannel;
+import lunar.rdma.spi.ProviderDomain;
+import lunar.rdma.spi.ProviderReceiveQueue;
+import lunar.rdma.spi.ProviderRegion;
+
+/** A domain of shm, and its {@link ShmBoard}. The lower bits of a key are the number of its slot there. */
+final class ShmDomain implements ProviderDomain {
+    private static final System.Logger LOG = System.getLogger("lunar.rdma");
+
+    /** How the names of boards of this process begin. */
+    static final String BOARD_PREFIX = "lunar-rdma-" + ProcessHandle.current().pid() + "-";
+
+    /** A copy takes milliseconds; a peer that was stopped in the middle of one has ended it in the kernel. */
+    private static final long ACCESS_LIMIT_NS = TimeUnit.SECONDS.toNanos(1);
+
+    private final FabricDomain fabric;
+    private final SecureRandom random = new SecureRandom();
+    private final String boardName;
+    private final ShmBoard board;
+    /** Slots of the board that are taken. Guarded by this. */
+    private final BitSet channels = new BitSet();
+    private final BitSet connections = new BitSet();
+    private final BitSet regions = new BitSet();
+
+    /**
+     * @param info owned by the domain from now on
+     */
+    ShmDomain(FabricInfo info) throws ProviderException {
+        fabric = new FabricDomain(info, _ -> {
+            throw new UnsupportedOperationException("channel without a board");
+        });
+        boardName = BOARD_PREFIX + HexFormat.of().toHexDigits(random.nextLong());
+        try {
+            board = ShmBoard.create(boardName);
+        } catch (IOException e) {
+            fabric.close();
+            throw new ProviderException("shared memory: " + e, Numbers.ENOMEM);
+        }
+    }
+
+    FabricDomain fabric() { return fabric; }
+
+    ShmBoard board() { return board; }
+
+    String boardName() { return boardName; }
+
+    @Override
+    public ProviderRegion register(MemorySegment memory, Set<Access> access)
+            throws RdmaException {
+        int slot = take(regions, ShmBoard.REGIONS);
+        if (slot < 0) {
+            throw new RegistrationException(
+                    "all " + ShmBoard.REGIONS + " regions of the domain are registered");
+        }
+        boolean registered = false;
+        try {
+            FabricRegion region = fabric.register(memory, access,
+                    () -> (random.nextInt() & -ShmBoard.REGIONS) | slot);
+            int rights = (access.contains(Access.REMOTE_READ) ? ShmBoard.READABLE : 0)
+                    | (access.contains(Access.REMOTE_WRITE) ? ShmBoard.WRITABLE : 0);
+            board.setRegion(region.remoteKey(), region.remoteAddress(), memory.byteSize(), rights);
+            registered = true;
+            return new Region(region, slot);
+        } finally {
+            if (!registered) {
+                give(regions, slot);
+            }
+        }
+    }
+
+    /** A region with its slot on the board. */
+    private final class Region implements ProviderRegion {
+        private final FabricRegion region;
+        private final int slot;
+
+        Region(FabricRegion region, int slot) {
+            this.region = region;
+            this.slot = slot;
+        }
+
+        @Override
+        public long localKey() { return region.localKey(); }
+
+        @Override
+        public int remoteKey() { return region.remoteKey(); }
+
+        @Override
+        public long remoteAddress() { return region.remoteAddress(); }
+
+        @Override
+        public void close() {
+            board.removeRegion(region.remoteKey());
+            BitSet open;
+            synchronized (ShmDomain.this) {
+                open = (BitSet) connections.clone();
+            }
+            open.stream().forEach(ShmDomain.this::awaitAccess);
+            region.close();
+            give(regions, slot);
+        }
+    }
+
+    /** Waits until an access by the peer of a connection, which has begun already, has ended. */
+    private void awaitAccess(int connection) {
+        int access = board.access(connection);
+        long end = System.nanoTime() + ACCESS_LIMIT_NS;
+        for (int i = 0; (access & 1) != 0 && board.access(connection) == access; i++) {
+            if (i < 1000) {
+                Thread.onSpinWait();
+            } else if (System.nanoTime() - end < 0) {
+                LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
+            } else {
+                LOG.log(System.Logger.Level.WARNING,
+                        "a peer on this machine has stopped in the middle of an access");
+                return;
+            }
+        }
+    }
+
+    private synchronized int take(BitSet slots, int limit) {
+        int slot = slots.nextClearBit(0);
+        if (slot >= limit) {
+            return -1;
+        }
+        slots.set(slot);
+        return slot;
+    }
+
+    private synchronized void give(BitSet slots, int slot) { slots.clear(slot); }
+
+    int takeChannel() throws ProviderException {
+        int slot = take(channels, ShmBoard.CHANNELS);
+        if (slot < 0) {
+            throw new ProviderException(
+                    "all " + ShmBoard.CHANNELS + " channels of the domain are open",
+                    Numbers.ENOMEM);
+        }
+        return slot;
+    }
+
+    void giveChannel(int slot) {
+        board.setSleeping(slot, false);
+        give(channels, slot);
+    }
+
+    int takeConnection() throws ProviderException {
+        int slot = take(connections, ShmBoard.CONNECTIONS);
+        if (slot < 0) {
+            throw new ProviderException(
+                    "all " + ShmBoard.CONNECTIONS + " connections of the domain are open",
+                    Numbers.ENOMEM);
+        }
+        board.resetAccess(slot);
+        board.setOpen(slot, true);
+        return slot;
+    }
+
+    /** Ends the accesses of a peer: when this returns, it moves no data from or to memory of this side any more. */
+    void giveConnection(int slot) {
+        board.setOpen(slot, false);
+        awaitAccess(slot);
+        give(connections, slot);
+    }
+
+    @Override
+    public ProviderChannel openChannel() throws RdmaException { return new ShmChannel(this); }
+
+    @Override
+    public ProviderReceiveQueue createReceiveQueue(int depth, int segments) {
+        throw new UnsupportedOperationException("shared receive queue");
+    }
+
+    @Override
+    public void close() {
+        fabric.close();
+        board.close();
+        try {
+            ShmBoard.delete(boardName);
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.WARNING, "shared memory: {0}", e.toString());
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package lunar.rdma.libfabric;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import lunar.rdma.RdmaException;
+import lunar.rdma.spi.ConnectionEvents;
+import lunar.rdma.spi.EndpointSetup;
+import lunar.rdma.spi.ProviderChannel;
+import lunar.rdma.spi.ProviderEndpoint;
+import lunar.rdma.spi.ProviderRequest;
+
+/** A peer's request for a connection over shm. */
+final class ShmRequest implements ProviderRequest, ShmLink.User {
+    private final ShmChannel channel;
+    private final ShmLink link;
+    private final ShmMessage message;
+    private final InetSocketAddress peer;
+
+    ShmRequest(ShmChannel channel, ShmLink link, ShmMessage message, InetSocketAddress peer) {
+        this.channel = channel;
+        this.link = link;
+        this.message = message;
+        this.peer = peer;
+    }
+
+    @Override
+    public InetSocketAddress peer() { return peer; }
+
+    @Override
+    public byte[] privateData() { return message.data().clone(); }
+
+    @Override
+    public ProviderEndpoint createEndpoint(ProviderChannel home, EndpointSetup setup,
+            ConnectionEvents events) throws RdmaException {
+        return ((ShmChannel) home).createEndpoint(setup, events, channel, link, message);
+    }
+
+    @Override
+    public void reject(byte[] data) {
+        try {
+            link.send(ShmMessage.of(ShmMessage.Kind.REJECT, data));
+        } catch (IOException e) {
+            // The peer has gone away.
+        }
+        link.close();
+    }
+
+    @Override
+    public void connected() { throw new AssertionError("it has connected before"); }
+
+    @Override
+    public void received(ShmMessage unexpected) throws IOException {
+        throw new IOException(unexpected.kind() + " before an answer");
+    }
+
+    @Override
+    public void ended(IOException cause) {
+        // The link is closed; an accept finds that out.
+    }
+}
