@@ -3,6 +3,7 @@ module lunar.rdma {
     requires static org.jspecify;
 
     exports lunar.rdma;
+    exports lunar.rdma.message;
     exports lunar.rdma.spi;
 
     uses lunar.rdma.spi.RdmaProvider;

@@ -1,0 +1,37 @@
+package lunar.rdma.message;
+
+/**
+ * Options of a {@link Messenger}.
+ *
+ * @param messageBytes longest message that is received, and that is sent by a copy; both ends should agree
+ * @param depth messages that are buffered in each direction
+ * @param spinNanos how long a call looks for completions before its thread sleeps
+ * @param timeoutMs limit for the connection set-up
+ */
+public record MessengerOptions(int messageBytes, int depth, long spinNanos, int timeoutMs) {
+    /** 64 KiB, 16 messages, no spinning, 10 seconds. */
+    public static final MessengerOptions DEFAULT = new MessengerOptions(64 << 10, 16, 0, 10_000);
+
+    public MessengerOptions {
+        if (messageBytes < 1 || depth < 1 || spinNanos < 0 || timeoutMs < 1) {
+            throw new IllegalArgumentException("messages of " + messageBytes + " bytes, depth "
+                    + depth + ", spin " + spinNanos + " ns, timeout " + timeoutMs + " ms");
+        }
+    }
+
+    public MessengerOptions withMessageBytes(int bytes) {
+        return new MessengerOptions(bytes, depth, spinNanos, timeoutMs);
+    }
+
+    public MessengerOptions withDepth(int messages) {
+        return new MessengerOptions(messageBytes, messages, spinNanos, timeoutMs);
+    }
+
+    public MessengerOptions withSpin(long nanos) {
+        return new MessengerOptions(messageBytes, depth, nanos, timeoutMs);
+    }
+
+    public MessengerOptions withTimeout(int ms) {
+        return new MessengerOptions(messageBytes, depth, spinNanos, ms);
+    }
+}

@@ -1,0 +1,55 @@
+package lunar.rdma;
+
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import lunar.rdma.message.MessageListener;
+import lunar.rdma.message.Messenger;
+import lunar.rdma.message.MessengerOptions;
+
+/**
+ * Program of tests with two processes: listens on a port, which it prints, accepts one connection, and answers messages:
+ * {@code where} with address, key and length of memory that may be read and written, {@code what} with the text that is
+ * there, {@code quiet} with nothing ever after, others with the message itself.
+ */
+final class MessengerPeer {
+    static final int BYTES = 1 << 20;
+
+    private MessengerPeer() {}
+
+    public static void main(String[] args) throws Exception {
+        var options = MessengerOptions.DEFAULT;
+        try (ProtectionDomain domain = Rdma.device(args[0]).open();
+                MemoryPool pool = domain.createPool(1, BYTES, Access.ALL);
+                var listener = new MessageListener(domain, new InetSocketAddress("127.0.0.1", 0),
+                        options)) {
+            System.out.println(listener.address().getPort());
+            try (Messenger peer = listener.accept(0)) {
+                answer(peer, pool.take());
+            }
+        }
+    }
+
+    private static void answer(Messenger peer, MemorySlice memory) throws Exception {
+        memory.segment().setString(0, "memory of the peer");
+        while (true) {
+            byte[] message;
+            try {
+                message = peer.receive(0);
+            } catch (ConnectionException e) {
+                return;
+            }
+            String text = new String(message, StandardCharsets.UTF_8);
+            switch (text) {
+                case "where" -> {
+                    RemoteMemory remote = memory.remote();
+                    peer.send((remote.address() + " " + remote.key() + " " + remote.byteSize())
+                            .getBytes(StandardCharsets.UTF_8));
+                }
+                case "what" -> peer.send(
+                        memory.segment().getString(0).getBytes(StandardCharsets.UTF_8));
+                case "quiet" -> Thread.sleep(Long.MAX_VALUE);
+                default -> peer.send(message);
+            }
+        }
+    }
+}

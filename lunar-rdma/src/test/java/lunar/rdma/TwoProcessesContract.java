@@ -1,0 +1,143 @@
+package lunar.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import lunar.rdma.message.Messenger;
+import lunar.rdma.message.MessengerOptions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Connections between two processes, one of which may die. */
+abstract class TwoProcessesContract {
+    private Process process;
+    private ProtectionDomain domain;
+    private MemoryPool pool;
+    private Messenger messenger;
+
+    abstract String device();
+
+    Process peer() { return process; }
+
+    Messenger messenger() { return messenger; }
+
+    @BeforeEach
+    void start() throws Exception {
+        try {
+            domain = Rdma.device(device()).open();
+        } catch (RdmaUnavailableException e) {
+            System.out.println(getClass().getSimpleName() + " is skipped: " + e.getMessage());
+            assumeTrue(false, e.getMessage());
+        }
+        process = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1", "-Xmx64m", "--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("java.class.path"), MessengerPeer.class.getName(), device())
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        var out = new BufferedReader(
+                new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        int port = Integer.parseInt(out.readLine());
+        messenger = Messenger.connect(domain, new InetSocketAddress("127.0.0.1", port),
+                MessengerOptions.DEFAULT, new byte[0]);
+        pool = domain.createPool(2, MessengerPeer.BYTES, Access.ALL);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        if (messenger != null) {
+            messenger.close();
+            pool.close();
+            assertThat(domain.use()).isEqualTo(MemoryUse.NONE);
+            domain.close();
+        }
+        if (process != null) {
+            if (!process.waitFor(1, TimeUnit.MINUTES)) { // it ends with the connection
+                process.destroyForcibly();
+                fail("the peer does not end");
+            }
+        }
+    }
+
+    private String ask(String question) throws RdmaException {
+        messenger.send(question.getBytes(StandardCharsets.UTF_8));
+        return new String(messenger.receive(0), StandardCharsets.UTF_8);
+    }
+
+    private RemoteMemory memoryOfPeer() throws RdmaException {
+        String[] parts = ask("where").split(" ");
+        return new RemoteMemory(Long.parseLong(parts[0]), Integer.parseInt(parts[1]),
+                Long.parseLong(parts[2]));
+    }
+
+    @Test
+    void shouldExchangeMessages() throws Exception {
+        for (int i = 0; i < 50; i++) {
+            assertThat(ask("message " + i)).isEqualTo("message " + i);
+        }
+        String longer = "x".repeat(60_000);
+        for (int i = 0; i < 10; i++) {
+            assertThat(ask(longer)).isEqualTo(longer);
+        }
+    }
+
+    @Test
+    void shouldReadAndWriteMemoryOfOtherProcess() throws Exception {
+        RemoteMemory remote = memoryOfPeer();
+        MemorySlice local = pool.take();
+        messenger.read(local, 0, 19, remote);
+        assertThat(Side.text(local)).isEqualTo("memory of the peer");
+
+        String text = "0123456789".repeat(100_000);
+        local.segment().setString(0, text);
+        messenger.write(local, 0, text.length() + 1, remote);
+        MemorySlice back = pool.take();
+        messenger.read(back, 0, text.length() + 1, remote);
+        assertThat(Side.text(back)).isEqualTo(text);
+        local.segment().setString(0, "short");
+        messenger.write(local, 0, 6, remote);
+        assertThat(ask("what")).isEqualTo("short");
+    }
+
+    @Test
+    void shouldNotWriteWithWrongKey() throws Exception {
+        RemoteMemory remote = memoryOfPeer();
+        MemorySlice local = pool.take();
+        assertThatThrownBy(() -> messenger.write(local, 0, 6,
+                new RemoteMemory(remote.address(), remote.key() ^ 0x10000, 6)))
+                .isInstanceOf(OperationException.class);
+    }
+
+    @Test
+    void shouldNoticeThatPeerWasKilled() throws Exception {
+        assertThat(ask("hello")).isEqualTo("hello");
+        process.destroyForcibly().waitFor();
+        assertThatThrownBy(() -> messenger.receive(0)).isInstanceOfSatisfying(
+                ConnectionException.class, e -> assertThat(e.reason())
+                        .isEqualTo(ConnectionException.Reason.LOST));
+        assertThat(messenger.endpoint().state()).isEqualTo(EndpointState.ERROR);
+    }
+
+    @Test
+    void shouldReleaseMemoryAfterPeerWasKilledWithOperationsInFlight() throws Exception {
+        RemoteMemory remote = memoryOfPeer();
+        messenger.send("quiet".getBytes(StandardCharsets.UTF_8));
+        MemorySlice local = pool.take();
+        var work = new WorkRequest();
+        for (int i = 0; i < 4; i++) {
+            messenger.endpoint().post(work.read(remote).add(local).unsignalled());
+        }
+        process.destroyForcibly().waitFor();
+        assertThatThrownBy(() -> messenger.receive(0)).isInstanceOf(RdmaException.class);
+        messenger.close();
+        assertThat(local.posted()).isZero();
+    }
+}
