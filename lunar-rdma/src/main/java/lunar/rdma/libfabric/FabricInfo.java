@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaUnavailableException;
+import lunar.rdma.posix.SocketAddresses;
 import org.jspecify.annotations.Nullable;
 
 /** A {@code struct fi_info}, or list of them, which {@link #close} frees: describes devices, and objects to create. */
@@ -102,12 +103,15 @@ final class FabricInfo implements AutoCloseable {
         return all;
     }
 
-    Optional<InetSocketAddress> source() {
-        return SocketAddresses.decode(Memory.word(address + SOURCE));
-    }
+    Optional<InetSocketAddress> source() { return decode(Memory.word(address + SOURCE)); }
 
-    Optional<InetSocketAddress> destination() {
-        return SocketAddresses.decode(Memory.word(address + DESTINATION));
+    Optional<InetSocketAddress> destination() { return decode(Memory.word(address + DESTINATION)); }
+
+    /** Address of a struct that libfabric has; empty for a null pointer. */
+    private static Optional<InetSocketAddress> decode(long struct) {
+        return struct == 0
+                ? Optional.empty()
+                : SocketAddresses.read(Memory.at(struct, SocketAddresses.MAX_BYTES));
     }
 
     /** The connection request that this info belongs to. */

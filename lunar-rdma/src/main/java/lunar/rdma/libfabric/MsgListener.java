@@ -8,6 +8,7 @@ import java.util.Optional;
 import lunar.rdma.ConnectionException;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaException;
+import lunar.rdma.posix.SocketAddresses;
 import lunar.rdma.spi.ListenerEvents;
 import lunar.rdma.spi.ProviderListener;
 
@@ -85,7 +86,7 @@ final class MsgListener implements ProviderListener {
                     SocketAddresses.MAX_BYTES);
             Fid.check("fi_getname",
                     Calls.int3(cm("getname"), fid, name.address(), length.address()));
-            return SocketAddresses.decode(name.address()).orElseThrow();
+            return SocketAddresses.read(name).orElseThrow();
         }
     }
 

@@ -7,31 +7,68 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Builds layouts of C structs, padded as a 64-bit C compiler pads them. */
+/**
+ * Builds layouts of C structs of 64-bit Linux: from all members in order, padded like a C compiler pads them, or from
+ * the offsets of the fields that are used, with padding between them. Tests compare the layouts with what C programs
+ * print.
+ */
 public final class Structs {
     private Structs() {}
 
-    /** Makes a struct; padding is added. */
+    /** A field at its offset. */
+    public record Field(long offset, MemoryLayout layout) {}
+
+    /** Makes a struct of all its members; padding is added. */
     public static StructLayout struct(String name, MemoryLayout... members) {
-        var padded = new ArrayList<MemoryLayout>();
+        var fields = new Field[members.length];
         long at = 0;
         long align = 1;
-        for (MemoryLayout member : members) {
-            at = pad(padded, at, member.byteAlignment());
-            padded.add(member);
-            at += member.byteSize();
-            align = Math.max(align, member.byteAlignment());
+        for (int i = 0; i < members.length; i++) {
+            at = aligned(at, members[i].byteAlignment());
+            fields[i] = new Field(at, members[i]);
+            at += members[i].byteSize();
+            align = Math.max(align, members[i].byteAlignment());
         }
-        pad(padded, at, align);
-        return MemoryLayout.structLayout(padded.toArray(MemoryLayout[]::new)).withName(name);
+        return layout(name, aligned(at, align), fields);
     }
 
-    private static long pad(List<MemoryLayout> members, long at, long align) {
-        long aligned = Math.ceilDiv(at, align) * align;
-        if (aligned > at) {
-            members.add(MemoryLayout.paddingLayout(aligned - at));
+    private static long aligned(long at, long align) { return Math.ceilDiv(at, align) * align; }
+
+    /** Declares a field of a struct whose other fields are not used. */
+    public static Field at(long offset, String name, MemoryLayout layout) {
+        return new Field(offset, layout.withName(name));
+    }
+
+    /** Makes a struct that this side allocates, of the fields that are used. */
+    public static StructLayout allocated(String name, long sizeBytes, Field... fields) {
+        return layout(name, sizeBytes, fields);
+    }
+
+    /**
+     * Makes a struct that a library allocates. It ends after its last field that is used: what follows, a mutex often,
+     * has a size of its own on each processor.
+     */
+    public static StructLayout foreign(String name, Field... fields) {
+        Field last = fields[fields.length - 1];
+        return layout(name, last.offset + last.layout.byteSize(), fields);
+    }
+
+    private static StructLayout layout(String name, long sizeBytes, Field... fields) {
+        List<MemoryLayout> members = new ArrayList<>();
+        long end = 0;
+        for (Field field : fields) {
+            pad(members, field.offset - end);
+            members.add(field.layout);
+            end = field.offset + field.layout.byteSize();
         }
-        return aligned;
+        pad(members, sizeBytes - end);
+        return MemoryLayout.structLayout(members.toArray(MemoryLayout[]::new)).withName(name);
+    }
+
+    private static void pad(List<MemoryLayout> members, long bytes) {
+        if (bytes > 0) {
+            members.add(MemoryLayout.paddingLayout(bytes));
+        }
     }
 
     /** A pointer, {@code size_t} or {@code uint64_t}. */

@@ -3,14 +3,15 @@ package lunar.rdma.verbs;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static lunar.rdma.verbs.CStruct.at;
-import static lunar.rdma.verbs.CStruct.offset;
+import static lunar.rdma.posix.Structs.at;
+import static lunar.rdma.posix.Structs.offset;
 
 import java.lang.foreign.StructLayout;
+import lunar.rdma.posix.Structs;
 
 /** Attributes with which objects are created, queried and connected. */
 final class AttributeLayouts {
-    static final StructLayout QP_INIT = CStruct.allocated("ibv_qp_init_attr", 64, //
+    static final StructLayout QP_INIT = Structs.allocated("ibv_qp_init_attr", 64, //
             at(8, "send_cq", JAVA_LONG), //
             at(16, "recv_cq", JAVA_LONG), //
             at(24, "srq", JAVA_LONG), //
@@ -30,17 +31,17 @@ final class AttributeLayouts {
     static final long QP_INIT_MAX_INLINE_DATA = offset(QP_INIT, "max_inline_data");
     static final long QP_INIT_QP_TYPE = offset(QP_INIT, "qp_type");
 
-    static final StructLayout QP = CStruct.allocated("ibv_qp_attr", 144, //
+    static final StructLayout QP = Structs.allocated("ibv_qp_attr", 144, //
             at(0, "qp_state", JAVA_INT));
     static final long QP_STATE = offset(QP, "qp_state");
 
-    static final StructLayout SRQ_INIT = CStruct.allocated("ibv_srq_init_attr", 24, //
+    static final StructLayout SRQ_INIT = Structs.allocated("ibv_srq_init_attr", 24, //
             at(8, "max_wr", JAVA_INT), //
             at(12, "max_sge", JAVA_INT));
     static final long SRQ_INIT_MAX_WR = offset(SRQ_INIT, "max_wr");
     static final long SRQ_INIT_MAX_SGE = offset(SRQ_INIT, "max_sge");
 
-    static final StructLayout DEVICE = CStruct.allocated("ibv_device_attr", 232, //
+    static final StructLayout DEVICE = Structs.allocated("ibv_device_attr", 232, //
             at(112, "max_qp_wr", JAVA_INT), //
             at(116, "device_cap_flags", JAVA_INT), //
             at(120, "max_sge", JAVA_INT), //
@@ -56,7 +57,7 @@ final class AttributeLayouts {
     static final long DEVICE_MAX_QP_INIT_RD_ATOM = offset(DEVICE, "max_qp_init_rd_atom");
     static final long DEVICE_MAX_SRQ_WR = offset(DEVICE, "max_srq_wr");
 
-    static final StructLayout PORT = CStruct.allocated("ibv_port_attr", 52, //
+    static final StructLayout PORT = Structs.allocated("ibv_port_attr", 52, //
             at(0, "state", JAVA_INT), //
             at(20, "max_msg_sz", JAVA_INT), //
             at(46, "link_layer", JAVA_BYTE));
@@ -64,7 +65,7 @@ final class AttributeLayouts {
     static final long PORT_MAX_MSG_SZ = offset(PORT, "max_msg_sz");
     static final long PORT_LINK_LAYER = offset(PORT, "link_layer");
 
-    static final StructLayout CONNECTION = CStruct.allocated("rdma_conn_param", 24, //
+    static final StructLayout CONNECTION = Structs.allocated("rdma_conn_param", 24, //
             at(0, "private_data", JAVA_LONG), //
             at(8, "private_data_len", JAVA_BYTE), //
             at(9, "responder_resources", JAVA_BYTE), //

@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import lunar.rdma.ProviderException;
+import lunar.rdma.posix.SocketAddresses;
 
 /** Fields that are read of a struct rdma_cm_id, given by its address. */
 final class CmId {
@@ -42,13 +43,13 @@ final class CmId {
                 ObjectLayouts.QUEUE_PAIR_NUMBER);
     }
 
-    static InetSocketAddress localAddress(long id) {
-        return SocketAddresses.read(
-                struct(id).asSlice(CmLayouts.ID_SRC_ADDR, CmLayouts.ADDRESS_BYTES));
-    }
+    static InetSocketAddress localAddress(long id) { return address(id, CmLayouts.ID_SRC_ADDR); }
 
-    static InetSocketAddress peerAddress(long id) {
-        return SocketAddresses.read(
-                struct(id).asSlice(CmLayouts.ID_DST_ADDR, CmLayouts.ADDRESS_BYTES));
+    static InetSocketAddress peerAddress(long id) { return address(id, CmLayouts.ID_DST_ADDR); }
+
+    /** Returns an address; the wildcard with port 0 where there is none yet. */
+    private static InetSocketAddress address(long id, long offset) {
+        return SocketAddresses.read(struct(id).asSlice(offset, SocketAddresses.MAX_BYTES))
+                .orElse(new InetSocketAddress(0));
     }
 }

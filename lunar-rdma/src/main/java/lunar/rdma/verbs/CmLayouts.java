@@ -3,33 +3,32 @@ package lunar.rdma.verbs;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static lunar.rdma.verbs.CStruct.at;
-import static lunar.rdma.verbs.CStruct.offset;
+import static lunar.rdma.posix.Structs.at;
+import static lunar.rdma.posix.Structs.offset;
 
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.StructLayout;
+import lunar.rdma.posix.SocketAddresses;
+import lunar.rdma.posix.Structs;
 
 /** Fields that are read of objects that librdmacm allocates. */
 final class CmLayouts {
-    /** Size of struct sockaddr_storage, which holds an address of any family. */
-    static final long ADDRESS_BYTES = 128;
-
-    static final StructLayout CHANNEL = CStruct.foreign("rdma_event_channel",
+    static final StructLayout CHANNEL = Structs.foreign("rdma_event_channel",
             at(0, "fd", JAVA_INT));
     static final long CHANNEL_FD = offset(CHANNEL, "fd");
 
-    static final StructLayout ID = CStruct.foreign("rdma_cm_id", //
+    static final StructLayout ID = Structs.foreign("rdma_cm_id", //
             at(0, "verbs", JAVA_LONG), //
             at(24, "qp", JAVA_LONG), //
-            at(32, "src_addr", MemoryLayout.sequenceLayout(ADDRESS_BYTES, JAVA_BYTE)), //
-            at(160, "dst_addr", MemoryLayout.sequenceLayout(ADDRESS_BYTES, JAVA_BYTE)));
+            at(32, "src_addr", MemoryLayout.sequenceLayout(SocketAddresses.MAX_BYTES, JAVA_BYTE)), //
+            at(160, "dst_addr", MemoryLayout.sequenceLayout(SocketAddresses.MAX_BYTES, JAVA_BYTE)));
     static final long ID_VERBS = offset(ID, "verbs");
     static final long ID_QP = offset(ID, "qp");
     static final long ID_SRC_ADDR = offset(ID, "src_addr");
     static final long ID_DST_ADDR = offset(ID, "dst_addr");
 
     /** The last four fields are of struct rdma_conn_param in a union. */
-    static final StructLayout EVENT = CStruct.foreign("rdma_cm_event", //
+    static final StructLayout EVENT = Structs.foreign("rdma_cm_event", //
             at(0, "id", JAVA_LONG), //
             at(8, "listen_id", JAVA_LONG), //
             at(16, "event", JAVA_INT), //

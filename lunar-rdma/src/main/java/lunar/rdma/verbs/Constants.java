@@ -47,8 +47,6 @@ final class Constants {
     static final int RDMA_CM_EVENT_DEVICE_REMOVAL = 11;
     static final int RDMA_CM_EVENT_ADDR_CHANGE = 14;
     static final int RDMA_CM_EVENT_TIMEWAIT_EXIT = 15;
-    static final int AF_INET = 2;
-    static final int AF_INET6 = 10;
     static final int EACCES = 13;
     static final int EADDRINUSE = 98;
     static final int EADDRNOTAVAIL = 99;

@@ -2,6 +2,7 @@ package lunar.rdma.verbs;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -31,7 +32,7 @@ final class DeviceAttributes {
             MemorySegment device = query(verbs, context, arena);
             MemorySegment port = arena.allocate(AttributeLayouts.PORT);
             verbs.queryPort(context, 1, port.address());
-            String name = VerbsDevice.name(context);
+            String name = name(context);
             return new DeviceInfo("verbs:" + name, description(context, name, port), addresses,
                     capabilities(device),
                     limits(device, port, InlineProbe.longest(verbs, context)));
@@ -47,13 +48,25 @@ final class DeviceAttributes {
     }
 
     private static String description(long context, String name, MemorySegment port) {
-        boolean isIwarp = VerbsDevice.transport(context) == Constants.IBV_TRANSPORT_IWARP;
+        boolean isIwarp = struct(context).get(JAVA_INT,
+                ObjectLayouts.DEVICE_TRANSPORT_TYPE) == Constants.IBV_TRANSPORT_IWARP;
         boolean isEthernet = port.get(JAVA_BYTE,
                 AttributeLayouts.PORT_LINK_LAYER) == Constants.IBV_LINK_LAYER_ETHERNET;
         String kind = isIwarp ? "iWARP" : isEthernet ? "RoCE" : "InfiniBand";
         boolean isActive = port.get(JAVA_INT,
                 AttributeLayouts.PORT_STATE) == Constants.IBV_PORT_ACTIVE;
         return kind + " device " + name + (isActive ? "" : ", port 1 is down");
+    }
+
+    /** Returns the kernel's name of a context's device. */
+    private static String name(long context) {
+        return struct(context).getString(ObjectLayouts.DEVICE_NAME);
+    }
+
+    private static MemorySegment struct(long context) {
+        long device = NativeLibrary.at(context, ObjectLayouts.CONTEXT.byteSize()).get(JAVA_LONG,
+                ObjectLayouts.CONTEXT_DEVICE);
+        return NativeLibrary.at(device, ObjectLayouts.DEVICE.byteSize());
     }
 
     private static EnumSet<Capability> capabilities(MemorySegment device) {

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaUnavailableException;
+import lunar.rdma.posix.SocketAddresses;
 import lunar.rdma.spi.ProviderDevice;
 
 /** Lists devices and the local addresses that lead to them. */

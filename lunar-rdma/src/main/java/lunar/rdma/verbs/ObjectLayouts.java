@@ -3,22 +3,23 @@ package lunar.rdma.verbs;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static lunar.rdma.verbs.CStruct.at;
-import static lunar.rdma.verbs.CStruct.offset;
+import static lunar.rdma.posix.Structs.at;
+import static lunar.rdma.posix.Structs.offset;
 
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.StructLayout;
+import lunar.rdma.posix.Structs;
 
 /** Fields that are read of objects that libibverbs allocates. */
 final class ObjectLayouts {
-    static final StructLayout DEVICE = CStruct.foreign("ibv_device", //
+    static final StructLayout DEVICE = Structs.foreign("ibv_device", //
             at(20, "transport_type", JAVA_INT), //
             at(24, "name", MemoryLayout.sequenceLayout(64, JAVA_BYTE)));
     static final long DEVICE_NAME = offset(DEVICE, "name");
     static final long DEVICE_TRANSPORT_TYPE = offset(DEVICE, "transport_type");
 
     /** The functions of the data path, which are inline functions in C, are in a table of the context. */
-    static final StructLayout CONTEXT = CStruct.foreign("ibv_context", //
+    static final StructLayout CONTEXT = Structs.foreign("ibv_context", //
             at(0, "device", JAVA_LONG), //
             at(96, "poll_cq", JAVA_LONG), //
             at(104, "req_notify_cq", JAVA_LONG), //
@@ -32,16 +33,16 @@ final class ObjectLayouts {
     static final long CONTEXT_POST_SEND = offset(CONTEXT, "post_send");
     static final long CONTEXT_POST_RECV = offset(CONTEXT, "post_recv");
 
-    static final StructLayout MEMORY = CStruct.foreign("ibv_mr", //
+    static final StructLayout MEMORY = Structs.foreign("ibv_mr", //
             at(36, "lkey", JAVA_INT), //
             at(40, "rkey", JAVA_INT));
     static final long MEMORY_LKEY = offset(MEMORY, "lkey");
     static final long MEMORY_RKEY = offset(MEMORY, "rkey");
 
-    static final StructLayout CHANNEL = CStruct.foreign("ibv_comp_channel", at(8, "fd", JAVA_INT));
+    static final StructLayout CHANNEL = Structs.foreign("ibv_comp_channel", at(8, "fd", JAVA_INT));
     static final long CHANNEL_FD = offset(CHANNEL, "fd");
 
-    static final StructLayout QUEUE_PAIR = CStruct.foreign("ibv_qp", at(52, "qp_num", JAVA_INT));
+    static final StructLayout QUEUE_PAIR = Structs.foreign("ibv_qp", at(52, "qp_num", JAVA_INT));
     static final long QUEUE_PAIR_NUMBER = offset(QUEUE_PAIR, "qp_num");
 
     private ObjectLayouts() {}

@@ -24,7 +24,7 @@ final class VerbsChannel implements ProviderChannel {
     /** A look for connection events is a system call, which a loop that spins does only so often. */
     private static final long LOOK_NANOS = 20_000;
 
-    private final VerbsDomain domain;
+    private final NativeDomain domain;
     private final CmCalls cm;
     private final long connections;
     private final long completions;
@@ -38,7 +38,7 @@ final class VerbsChannel implements ProviderChannel {
     /** Whether a wait has ended since then. */
     private boolean hasWaited;
 
-    private VerbsChannel(VerbsDomain domain, long connections, long completions)
+    private VerbsChannel(NativeDomain domain, long connections, long completions)
             throws RdmaException {
         this.domain = domain;
         this.connections = connections;
@@ -53,7 +53,7 @@ final class VerbsChannel implements ProviderChannel {
         waits.add(completionEvents);
     }
 
-    static VerbsChannel open(VerbsDomain domain) throws RdmaException {
+    static VerbsChannel open(NativeDomain domain) throws RdmaException {
         long connections = domain.cm().createChannel();
         long completions = 0;
         try {
@@ -68,7 +68,7 @@ final class VerbsChannel implements ProviderChannel {
         }
     }
 
-    VerbsDomain domain() { return domain; }
+    NativeDomain domain() { return domain; }
 
     /** Address of the event channel of librdmacm. */
     long connections() { return connections; }

@@ -14,41 +14,11 @@ import lunar.rdma.spi.ProviderDomain;
 import lunar.rdma.spi.ProviderReceiveQueue;
 import lunar.rdma.spi.ProviderRegion;
 
-/** A protection domain (struct ibv_pd). */
+/** A protection domain of verbs: registers memory, opens channels. */
 final class VerbsDomain implements ProviderDomain {
-    private final VerbsLibraries libraries;
-    private final long context;
-    private final String deviceName;
-    private final DataPath dataPath;
-    private final ReadDepth reads;
-    private final long address;
+    private final NativeDomain domain;
 
-    VerbsDomain(VerbsLibraries libraries, long context, String deviceName)
-            throws ProviderException {
-        this.libraries = libraries;
-        this.context = context;
-        this.deviceName = deviceName;
-        dataPath = new DataPath(context);
-        reads = ReadDepth.ofDevice(libraries.verbs(), context);
-        address = libraries.verbs().allocateDomain(context);
-    }
-
-    VerbsCalls verbs() { return libraries.verbs(); }
-
-    CmCalls cm() { return libraries.cm(); }
-
-    DataPath dataPath() { return dataPath; }
-
-    /** Address of the struct ibv_pd. */
-    long address() { return address; }
-
-    /** Address of the struct ibv_context of the device. */
-    long context() { return context; }
-
-    /** Limits of the device. */
-    ReadDepth reads() { return reads; }
-
-    String deviceName() { return deviceName; }
+    VerbsDomain(NativeDomain domain) { this.domain = domain; }
 
     @Override
     public ProviderRegion register(MemorySegment memory, Set<Access> access)
@@ -62,17 +32,18 @@ final class VerbsDomain implements ProviderDomain {
             };
         }
         try {
-            return new VerbsRegion(verbs(),
-                    verbs().register(address, memory.address(), memory.byteSize(), flags),
+            return new VerbsRegion(domain.verbs(),
+                    domain.verbs().register(domain.address(), memory.address(), memory.byteSize(),
+                            flags),
                     memory.address());
         } catch (ProviderException e) {
             throw new RegistrationException(memory.byteSize() + " bytes of memory are not"
-                    + " registered with " + deviceName + ": " + e.getMessage());
+                    + " registered with " + domain.deviceName() + ": " + e.getMessage());
         }
     }
 
     @Override
-    public ProviderChannel openChannel() throws RdmaException { return VerbsChannel.open(this); }
+    public ProviderChannel openChannel() throws RdmaException { return VerbsChannel.open(domain); }
 
     @Override
     public ProviderReceiveQueue createReceiveQueue(int depth, int segments)
@@ -81,11 +52,12 @@ final class VerbsDomain implements ProviderDomain {
             MemorySegment attributes = arena.allocate(AttributeLayouts.SRQ_INIT);
             attributes.set(JAVA_INT, AttributeLayouts.SRQ_INIT_MAX_WR, depth);
             attributes.set(JAVA_INT, AttributeLayouts.SRQ_INIT_MAX_SGE, segments);
-            return new VerbsReceiveQueue(this,
-                    verbs().createSharedReceives(address, attributes.address()), segments);
+            return new VerbsReceiveQueue(domain,
+                    domain.verbs().createSharedReceives(domain.address(), attributes.address()),
+                    segments);
         }
     }
 
     @Override
-    public void close() { Closing.quietly(() -> verbs().freeDomain(address)); }
+    public void close() { domain.free(); }
 }

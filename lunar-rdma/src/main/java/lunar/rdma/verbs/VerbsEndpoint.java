@@ -13,6 +13,7 @@ import lunar.rdma.Operation;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaException;
 import lunar.rdma.WorkRequest;
+import lunar.rdma.posix.SocketAddresses;
 import lunar.rdma.spi.ConnectionEvents;
 import lunar.rdma.spi.EndpointSetup;
 import lunar.rdma.spi.ProviderEndpoint;
@@ -32,7 +33,7 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner {
     private static final int RESOLVE_MS = 30_000;
 
     private final VerbsChannel channel;
-    private final VerbsDomain domain;
+    private final NativeDomain domain;
     private final CmCalls cm;
     private final long id;
     private final EndpointSetup setup;

@@ -6,6 +6,7 @@ import lunar.rdma.ConnectionException;
 import lunar.rdma.ConnectionException.Reason;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaException;
+import lunar.rdma.posix.SocketAddresses;
 import lunar.rdma.spi.ListenerEvents;
 import lunar.rdma.spi.ProviderListener;
 
@@ -42,7 +43,7 @@ final class VerbsListener implements ProviderListener, IdOwner {
         }
     }
 
-    private static void bind(VerbsDomain domain, long id, InetSocketAddress address)
+    private static void bind(NativeDomain domain, long id, InetSocketAddress address)
             throws RdmaException {
         ConnectFailures.requireResolved(address);
         try (Arena arena = Arena.ofConfined()) {

@@ -6,11 +6,11 @@ import lunar.rdma.spi.ProviderReceiveQueue;
 
 /** A shared receive queue (struct ibv_srq). */
 final class VerbsReceiveQueue implements ProviderReceiveQueue {
-    private final VerbsDomain domain;
+    private final NativeDomain domain;
     private final long address;
     private final ReceiveSlots slot;
 
-    VerbsReceiveQueue(VerbsDomain domain, long address, int segments) {
+    VerbsReceiveQueue(NativeDomain domain, long address, int segments) {
         this.domain = domain;
         this.address = address;
         slot = new ReceiveSlots(1, segments);

@@ -2,15 +2,16 @@ package lunar.rdma.verbs;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static lunar.rdma.verbs.CStruct.at;
-import static lunar.rdma.verbs.CStruct.offset;
+import static lunar.rdma.posix.Structs.at;
+import static lunar.rdma.posix.Structs.offset;
 
 import java.lang.foreign.StructLayout;
+import lunar.rdma.posix.Structs;
 
 /** Work requests and completions: the structs of the data path. */
 final class WorkLayouts {
     /** A piece of registered memory. */
-    static final StructLayout SGE = CStruct.allocated("ibv_sge", 16, //
+    static final StructLayout SGE = Structs.allocated("ibv_sge", 16, //
             at(0, "addr", JAVA_LONG), //
             at(8, "length", JAVA_INT), //
             at(12, "lkey", JAVA_INT));
@@ -20,7 +21,7 @@ final class WorkLayouts {
     static final long SGE_LKEY = offset(SGE, "lkey");
 
     /** The last two fields are those of the union's member for RDMA Read and Write. */
-    static final StructLayout SEND = CStruct.allocated("ibv_send_wr", 128, //
+    static final StructLayout SEND = Structs.allocated("ibv_send_wr", 128, //
             at(0, "wr_id", JAVA_LONG), //
             at(8, "next", JAVA_LONG), //
             at(16, "sg_list", JAVA_LONG), //
@@ -40,7 +41,7 @@ final class WorkLayouts {
     static final long SEND_REMOTE_ADDR = offset(SEND, "remote_addr");
     static final long SEND_RKEY = offset(SEND, "rkey");
 
-    static final StructLayout RECEIVE = CStruct.allocated("ibv_recv_wr", 32, //
+    static final StructLayout RECEIVE = Structs.allocated("ibv_recv_wr", 32, //
             at(0, "wr_id", JAVA_LONG), //
             at(8, "next", JAVA_LONG), //
             at(16, "sg_list", JAVA_LONG), //
@@ -51,7 +52,7 @@ final class WorkLayouts {
     static final long RECEIVE_SG_LIST = offset(RECEIVE, "sg_list");
     static final long RECEIVE_NUM_SGE = offset(RECEIVE, "num_sge");
 
-    static final StructLayout COMPLETION = CStruct.allocated("ibv_wc", 48, //
+    static final StructLayout COMPLETION = Structs.allocated("ibv_wc", 48, //
             at(0, "wr_id", JAVA_LONG), //
             at(8, "status", JAVA_INT), //
             at(12, "opcode", JAVA_INT), //

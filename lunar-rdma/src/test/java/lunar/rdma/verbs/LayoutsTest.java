@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import lunar.rdma.LayoutText;
+import lunar.rdma.posix.AddressLayouts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -54,6 +55,8 @@ class LayoutsTest {
         for (Field field : Constants.class.getDeclaredFields()) {
             lines.put("constant " + field.getName(), String.valueOf(field.getInt(null)));
         }
+        lines.put("constant AF_INET", String.valueOf(AddressLayouts.AF_INET));
+        lines.put("constant AF_INET6", String.valueOf(AddressLayouts.AF_INET6));
         return lines;
     }
 

@@ -1,4 +1,4 @@
-package lunar.rdma.verbs;
+package lunar.rdma.posix;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -26,7 +26,7 @@ class SocketAddressesTest {
         for (String host : new String[]{"10.8.0.1", "0.0.0.0", "2001:db8::1", "::"}) {
             var address = new InetSocketAddress(InetAddress.getByName(host), 65535);
             assertThat(SocketAddresses.read(SocketAddresses.write(address, arena)))
-                    .isEqualTo(address);
+                    .contains(address);
         }
     }
 
@@ -34,13 +34,14 @@ class SocketAddressesTest {
     void shouldKeepTheInterfaceOfLinkLocalAddress() throws Exception {
         byte[] bytes = InetAddress.getByName("fe80::1").getAddress();
         var address = new InetSocketAddress(Inet6Address.getByAddress(null, bytes, 5), 1);
-        InetSocketAddress read = SocketAddresses.read(SocketAddresses.write(address, arena));
+        InetSocketAddress read = SocketAddresses.read(SocketAddresses.write(address, arena))
+                .orElseThrow();
         assertThat(((Inet6Address) read.getAddress()).getScopeId()).isEqualTo(5);
     }
 
     @Test
-    void shouldReadWildcardWhereThereIsNoAddress() {
-        assertThat(SocketAddresses.read(arena.allocate(CmLayouts.ADDRESS_BYTES, 8)))
-                .isEqualTo(new InetSocketAddress(0));
+    void shouldReadNothingWhereThereIsNoAddress() {
+        assertThat(SocketAddresses.read(arena.allocate(SocketAddresses.MAX_BYTES, 8)))
+                .isEmpty();
     }
 }

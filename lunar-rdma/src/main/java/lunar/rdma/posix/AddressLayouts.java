@@ -1,17 +1,20 @@
-package lunar.rdma.verbs;
+package lunar.rdma.posix;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
-import static lunar.rdma.verbs.CStruct.at;
-import static lunar.rdma.verbs.CStruct.offset;
+import static lunar.rdma.posix.Structs.at;
+import static lunar.rdma.posix.Structs.offset;
 
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.StructLayout;
 
 /** Addresses of sockets, whose ports and IP addresses are in network byte order. */
-final class AddressLayouts {
-    static final StructLayout INET = CStruct.allocated("sockaddr_in", 16, //
+public final class AddressLayouts {
+    public static final int AF_INET = 2;
+    public static final int AF_INET6 = 10;
+
+    public static final StructLayout INET = Structs.allocated("sockaddr_in", 16, //
             at(0, "sin_family", JAVA_SHORT), //
             at(2, "sin_port", JAVA_SHORT), //
             at(4, "sin_addr", MemoryLayout.sequenceLayout(4, JAVA_BYTE)));
@@ -19,7 +22,7 @@ final class AddressLayouts {
     static final long INET_PORT = offset(INET, "sin_port");
     static final long INET_ADDR = offset(INET, "sin_addr");
 
-    static final StructLayout INET6 = CStruct.allocated("sockaddr_in6", 28, //
+    public static final StructLayout INET6 = Structs.allocated("sockaddr_in6", 28, //
             at(0, "sin6_family", JAVA_SHORT), //
             at(2, "sin6_port", JAVA_SHORT), //
             at(8, "sin6_addr", MemoryLayout.sequenceLayout(16, JAVA_BYTE)), //

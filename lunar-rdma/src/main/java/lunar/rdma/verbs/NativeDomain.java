@@ -1,0 +1,51 @@
+package lunar.rdma.verbs;
+
+import lunar.rdma.ProviderException;
+
+/**
+ * A native protection domain (struct ibv_pd) and what its objects need: the libraries, the device, its functions of the
+ * data path and its limits.
+ */
+final class NativeDomain {
+    private final VerbsLibraries libraries;
+    private final long context;
+    private final String deviceName;
+    private final DataPath dataPath;
+    private final ReadDepth reads;
+    private final long address;
+
+    /**
+     * @param context address of the struct ibv_context of the device
+     */
+    NativeDomain(VerbsLibraries libraries, long context, String deviceName)
+            throws ProviderException {
+        this.libraries = libraries;
+        this.context = context;
+        this.deviceName = deviceName;
+        dataPath = new DataPath(context);
+        reads = ReadDepth.ofDevice(libraries.verbs(), context);
+        address = libraries.verbs().allocateDomain(context);
+    }
+
+    VerbsCalls verbs() { return libraries.verbs(); }
+
+    CmCalls cm() { return libraries.cm(); }
+
+    DataPath dataPath() { return dataPath; }
+
+    /** Address of the struct ibv_pd. */
+    long address() { return address; }
+
+    /** Address of the struct ibv_context of the device. */
+    long context() { return context; }
+
+    /** Limits of the device. */
+    ReadDepth reads() { return reads; }
+
+    String deviceName() { return deviceName; }
+
+    /** Frees the domain, whose objects are freed already. */
+    void free() {
+        Closing.quietly(() -> verbs().freeDomain(address));
+    }
+}
