@@ -1,6 +1,8 @@
 package lunar.rdma;
 
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.Consumer;
 import lunar.rdma.spi.ProviderQueue;
 import lunar.rdma.spi.RawCompletions;
@@ -11,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * that its endpoints can post, so it never overflows. Belongs to the thread of its channel.
  */
 public final class CompletionQueue implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger("lunar.rdma");
     private static final int MAX_QUEUES = 1 << 16;
     private static final int SHARED_BIT_SHIFT = 63;
 
@@ -21,6 +24,8 @@ public final class CompletionQueue implements AutoCloseable {
     /** Completions that the provider has reported and that are not polled yet: those from {@link #next} on. */
     private final RawCompletions reported;
     private int next;
+    /** Receive queues of endpoints that are closed and have taken shared receives, by their identities. */
+    private final Map<Integer, Departed> departed = new HashMap<>();
 
     /** Queues that report here, by the lower half of their identities; replaced when it changes. */
     private volatile @Nullable WorkQueue[] queues = new WorkQueue[4];
@@ -29,6 +34,18 @@ public final class CompletionQueue implements AutoCloseable {
     /** Room that endpoints need. Guarded by this. */
     private int committed;
     private boolean isClosed;
+
+    /** A receive queue whose endpoint is closed. */
+    private static final class Departed {
+        private final WorkQueue queue;
+        /** Completions of shared receives that are fetched and not polled yet. */
+        private int left;
+
+        Departed(WorkQueue queue, int left) {
+            this.queue = queue;
+            this.left = left;
+        }
+    }
 
     CompletionQueue(ProviderQueue provider, int depth, Consumer<CompletionQueue> closed) {
         this.provider = provider;
@@ -120,8 +137,10 @@ public final class CompletionQueue implements AutoCloseable {
         int number = (int) id;
         CompletionStatus status = reported.status(at);
         boolean success = status == CompletionStatus.SUCCESS;
-        boolean isShared = id >>> SHARED_BIT_SHIFT != 0;
-        WorkQueue queue = queue(isShared ? reported.shared(at) : (int) (id >>> Integer.SIZE));
+        boolean isShared = isShared(id);
+        WorkQueue queue = isShared
+                ? taker(reported.shared(at))
+                : queue((int) (id >>> Integer.SIZE));
         if (queue == null) {
             return false; // its endpoint is gone
         }
@@ -134,6 +153,42 @@ public final class CompletionQueue implements AutoCloseable {
             endpoint.operationFailed();
         }
         return report;
+    }
+
+    private static boolean isShared(long id) { return id >>> SHARED_BIT_SHIFT != 0; }
+
+    /** The queue of the endpoint that has taken a shared receive, which may be closed. */
+    private @Nullable WorkQueue taker(int identity) {
+        WorkQueue queue = queue(identity);
+        if (queue != null) {
+            return queue;
+        }
+        Departed gone = departed.get(identity);
+        if (gone == null) {
+            LOG.log(System.Logger.Level.WARNING, "shared receive of unknown endpoint {0}",
+                    identity);
+            return null;
+        }
+        if (--gone.left == 0) {
+            departed.remove(identity);
+        }
+        return gone.queue;
+    }
+
+    /**
+     * Keeps the receive queue of an endpoint that is being closed, until the shared receives that it has taken are
+     * polled: they belong to the shared queue. All completions of the endpoint have been {@linkplain #drain fetched}.
+     */
+    void keep(WorkQueue queue) {
+        int left = 0;
+        for (int at = next; at < reported.size(); at++) {
+            if (isShared(reported.id(at)) && reported.shared(at) == queue.identity()) {
+                left++;
+            }
+        }
+        if (left > 0) {
+            departed.put(queue.identity(), new Departed(queue, left));
+        }
     }
 
     private @Nullable WorkQueue queue(int identity) {
@@ -180,7 +235,8 @@ public final class CompletionQueue implements AutoCloseable {
     }
 
     /**
-     * Closes the queue. Idempotent.
+     * Closes the queue. Completions that are not polled are dropped, and the memory of their operations is released.
+     * Idempotent.
      *
      * @throws IllegalStateException if endpoints report here; the queue remains open
      */
@@ -195,6 +251,10 @@ public final class CompletionQueue implements AutoCloseable {
                         "completion queue is not closed: endpoints report to it");
             }
             isClosed = true;
+        }
+        var dropped = new Completion();
+        while (hasReported()) {
+            boolean _ = take(next++, dropped);
         }
         provider.close();
         closed.accept(this);

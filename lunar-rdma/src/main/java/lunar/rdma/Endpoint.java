@@ -366,7 +366,7 @@ public final class Endpoint implements AutoCloseable {
     /**
      * Ends the connection and frees the endpoint. When it returns, the device accesses no memory for this endpoint any
      * more; operations that were not polled are dropped without a report, and their memory is released. The handler is
-     * not told. Idempotent.
+     * not told. Receives of a shared queue that the endpoint has taken are still reported. Idempotent.
      */
     @Override
     public void close() {
@@ -380,14 +380,20 @@ public final class Endpoint implements AutoCloseable {
         if (before != EndpointState.ERROR) {
             provider.abort();
         }
+        SharedReceiveQueue shared = options.sharedReceives();
+        if (shared != null) {
+            provider.awaitLastReceive();
+            drain(); // some devices drop what is in the queue when an endpoint is freed
+        }
         provider.close();
+        if (shared != null) {
+            drain();
+            options.receiveQueue().keep(receives);
+            shared.users().decrementAndGet();
+        }
         sends.drop();
         receives.drop();
         removeQueues();
-        SharedReceiveQueue shared = options.sharedReceives();
-        if (shared != null) {
-            shared.users().decrementAndGet();
-        }
         owner.closed(this);
     }
 

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Receives that many endpoints share, so that memory is needed for the messages of all rather than of each; made by
- * {@link ProtectionDomain#createSharedReceiveQueue}. A completion names the endpoint that took the receive. May be
- * posted to by any thread.
+ * {@link ProtectionDomain#createSharedReceiveQueue}. A completion names the endpoint that took the receive, also if
+ * that is closed meanwhile. May be posted to by any thread.
  */
 public final class SharedReceiveQueue implements AutoCloseable {
     private final ProviderReceiveQueue provider;

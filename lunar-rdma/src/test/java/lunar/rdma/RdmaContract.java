@@ -891,6 +891,28 @@ abstract class RdmaContract {
     }
 
     @Test
+    void shouldGiveBackSharedReceivesOfEndpointThatIsClosed() throws Exception {
+        assumeTrue(server.domain.device().capabilities()
+                .contains(Capability.SHARED_RECEIVE_QUEUE), "device shares receives");
+        SharedReceiveQueue shared = server.domain.createSharedReceiveQueue(16, 2);
+        for (int i = 0; i < 4; i++) {
+            shared.post(server.work.receive().add(server.slice("")).context(i));
+        }
+        Pair pair = connect(client.options(), server.options().withSharedReceives(shared));
+        pair.near().post(client.work.send().add(client.slice("one"), 0, 4));
+        long end = System.nanoTime() + LIMIT_NANOS;
+        while (client.done.isEmpty() && System.nanoTime() - end < 0) {
+            client.pump(); // the message is in memory of the server, which does not look
+        }
+        pair.far().close();
+        server.drain();
+        assertThat(server.done).singleElement()
+                .satisfies(one -> assertThat(one.endpoint()).isSameAs(pair.far()));
+        assertThat(shared.posted()).isEqualTo(3);
+        shared.close();
+    }
+
+    @Test
     void shouldRegisterNativeMemoryOnly() {
         assertThatThrownBy(() -> client.domain.register(MemorySegment.ofArray(new byte[8]),
                 Access.LOCAL)).isInstanceOf(IllegalArgumentException.class);

@@ -39,7 +39,16 @@ public interface ProviderEndpoint extends AutoCloseable {
      */
     boolean abort();
 
-    /** Frees the native endpoint; the device accesses no memory for it any more, and reports nothing of it. */
+    /**
+     * Waits, for a bounded time, until the device takes no more receives of a shared queue for this endpoint. Called
+     * after {@link #abort}, before {@link #close}; in between, completions are fetched.
+     */
+    default void awaitLastReceive() {}
+
+    /**
+     * Frees the native endpoint; the device accesses no memory for it any more, and reports nothing of it except
+     * receives of a shared queue that it has taken before.
+     */
     @Override
     void close();
 }

@@ -1,7 +1,9 @@
 package lunar.rdma.verbs;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Map from numbers of queue pairs to numbers of endpoints, without objects in the reader's way. Reads see changes that
@@ -12,6 +14,9 @@ final class QueuePairNumbers {
 
     /** Entries that the table is made from. Guarded by this. */
     private final Map<Integer, Integer> entries = new HashMap<>();
+    /** Entries that are removed when the completion queue is empty next. Guarded by this. */
+    private final Set<Integer> retired = new HashSet<>();
+    private volatile boolean hasRetired;
     /** Pairs of key and value, with linear probing; at most half full. A value of 0 is an empty place. */
     private volatile int[] table = new int[2 * MIN_SLOTS];
 
@@ -34,12 +39,28 @@ final class QueuePairNumbers {
      */
     synchronized void put(int number, int value) {
         entries.put(number, value);
+        retired.remove(number);
         rebuild();
     }
 
-    synchronized void remove(int number) {
-        if (entries.remove(number) != null) {
-            rebuild();
+    /** Removes a queue pair that is destroyed, later: completions of it may still be in the queue. */
+    synchronized void retire(int number) {
+        if (entries.containsKey(number)) {
+            retired.add(number);
+            hasRetired = true;
+        }
+    }
+
+    /** Removes what is retired: the completion queue is empty. */
+    void removeRetired() {
+        if (hasRetired) {
+            synchronized (this) {
+                hasRetired = false;
+                if (entries.keySet().removeAll(retired)) {
+                    rebuild();
+                }
+                retired.clear();
+            }
         }
     }
 

@@ -275,7 +275,7 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner {
         if (pair != 0) {
             queuePair = 0;
             if (setup.shared() != null) {
-                receiveQueue().takers().remove(CmId.number(pair));
+                receiveQueue().takers().retire(CmId.number(pair));
             }
             cm.destroyQueuePair(id);
         }

@@ -38,6 +38,9 @@ final class VerbsQueue implements ProviderQueue {
     @Override
     public int poll(RawCompletions into) throws ProviderException {
         int found = dataPath.poll(address, Math.min(into.room(), BATCH), batchAddress);
+        if (found == 0) {
+            takers.removeRetired();
+        }
         if (found < 0) {
             throw Errno.failure("ibv_poll_cq", -found);
         }

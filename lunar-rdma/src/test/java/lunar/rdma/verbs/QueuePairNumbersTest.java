@@ -21,10 +21,24 @@ class QueuePairNumbersTest {
         for (int i = 0; i < 8; i++) {
             numbers.put(i * 1024, i + 1);
         }
-        numbers.remove(1024);
+        numbers.retire(1024);
+        numbers.removeRetired();
         assertThat(numbers.get(1024)).isZero();
         assertThat(numbers.get(0)).isEqualTo(1);
         assertThat(numbers.get(7 * 1024)).isEqualTo(8);
+    }
+
+    @Test
+    void shouldKeepRetiredNumberUntilItIsRemoved() {
+        numbers.put(5, 1);
+        numbers.put(6, 2);
+        numbers.retire(5);
+        numbers.retire(6);
+        assertThat(numbers.get(5)).isEqualTo(1);
+        numbers.put(5, 3); // another queue pair has got the number
+        numbers.removeRetired();
+        assertThat(numbers.get(5)).isEqualTo(3);
+        assertThat(numbers.get(6)).isZero();
     }
 
     @Test
@@ -34,7 +48,8 @@ class QueuePairNumbersTest {
         for (int step = 0; step < 2000; step++) {
             int number = random.nextInt(300) * 16 - 800;
             if (random.nextInt(3) == 0) {
-                numbers.remove(number);
+                numbers.retire(number);
+                numbers.removeRetired();
                 model.remove(number);
             } else {
                 numbers.put(number, step + 1);
