@@ -100,6 +100,10 @@ static void objects(void)
     FIELD_AS(ibv_context, "post_srq_recv", ops.post_srq_recv);
     FIELD_AS(ibv_context, "post_send", ops.post_send);
     FIELD_AS(ibv_context, "post_recv", ops.post_recv);
+    FIELD(ibv_context, async_fd);
+
+    FIELD(ibv_async_event, element);
+    FIELD(ibv_async_event, event_type);
 
     FIELD(ibv_mr, lkey);
     FIELD(ibv_mr, rkey);
@@ -153,6 +157,16 @@ static void verbs_constants(void)
     CONSTANT(IBV_ACCESS_REMOTE_WRITE);
     CONSTANT(IBV_ACCESS_REMOTE_READ);
     CONSTANT(IBV_DEVICE_MEM_MGT_EXTENSIONS);
+    CONSTANT(IBV_EVENT_CQ_ERR);
+    CONSTANT(IBV_EVENT_QP_FATAL);
+    CONSTANT(IBV_EVENT_QP_REQ_ERR);
+    CONSTANT(IBV_EVENT_QP_ACCESS_ERR);
+    CONSTANT(IBV_EVENT_COMM_EST);
+    CONSTANT(IBV_EVENT_DEVICE_FATAL);
+    CONSTANT(IBV_EVENT_PORT_ACTIVE);
+    CONSTANT(IBV_EVENT_PORT_ERR);
+    CONSTANT(IBV_EVENT_SRQ_ERR);
+    CONSTANT(IBV_EVENT_QP_LAST_WQE_REACHED);
     CONSTANT(IBV_LINK_LAYER_ETHERNET);
     CONSTANT(IBV_PORT_ACTIVE);
     CONSTANT(IBV_QPS_ERR);

@@ -23,6 +23,7 @@ final class CmCalls {
     private final NativeFunction disconnect;
     private final NativeFunction nextEvent;
     private final NativeFunction acknowledge;
+    private final NativeFunction notify;
 
     CmCalls(NativeLibrary library) {
         devices = library.function("rdma_get_devices");
@@ -44,6 +45,7 @@ final class CmCalls {
         disconnect = library.function("rdma_disconnect");
         nextEvent = library.function("rdma_get_cm_event");
         acknowledge = library.function("rdma_ack_cm_event");
+        notify = library.function("rdma_notify");
     }
 
     /** rdma_get_devices: returns the contexts of all devices, which live as long as the process. */
@@ -140,5 +142,10 @@ final class CmCalls {
     /** rdma_ack_cm_event: acknowledges an event, which frees it. */
     void acknowledge(long event) throws ProviderException {
         int _ = acknowledge.value(event);
+    }
+
+    /** rdma_notify: tells the connection manager of an event of an id's queue pair. */
+    void notify(long id, int event) throws ProviderException {
+        int _ = notify.value(id, event);
     }
 }

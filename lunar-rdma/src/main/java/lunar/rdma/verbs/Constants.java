@@ -9,6 +9,16 @@ final class Constants {
     static final int IBV_ACCESS_REMOTE_WRITE = 2;
     static final int IBV_ACCESS_REMOTE_READ = 4;
     static final int IBV_DEVICE_MEM_MGT_EXTENSIONS = 2097152;
+    static final int IBV_EVENT_CQ_ERR = 0;
+    static final int IBV_EVENT_QP_FATAL = 1;
+    static final int IBV_EVENT_QP_REQ_ERR = 2;
+    static final int IBV_EVENT_QP_ACCESS_ERR = 3;
+    static final int IBV_EVENT_COMM_EST = 4;
+    static final int IBV_EVENT_DEVICE_FATAL = 8;
+    static final int IBV_EVENT_PORT_ACTIVE = 9;
+    static final int IBV_EVENT_PORT_ERR = 10;
+    static final int IBV_EVENT_SRQ_ERR = 14;
+    static final int IBV_EVENT_QP_LAST_WQE_REACHED = 16;
     static final int IBV_LINK_LAYER_ETHERNET = 2;
     static final int IBV_PORT_ACTIVE = 4;
     static final int IBV_QPS_ERR = 6;

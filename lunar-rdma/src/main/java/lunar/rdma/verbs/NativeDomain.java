@@ -12,6 +12,7 @@ final class NativeDomain {
     private final String deviceName;
     private final DataPath dataPath;
     private final ReadDepth reads;
+    private final DeviceEvents events;
     private final long address;
 
     /**
@@ -24,6 +25,7 @@ final class NativeDomain {
         this.deviceName = deviceName;
         dataPath = new DataPath(context);
         reads = ReadDepth.ofDevice(libraries.verbs(), context);
+        events = libraries.eventsOf(context);
         address = libraries.verbs().allocateDomain(context);
     }
 
@@ -41,6 +43,9 @@ final class NativeDomain {
 
     /** Limits of the device. */
     ReadDepth reads() { return reads; }
+
+    /** Events of the device. */
+    DeviceEvents events() { return events; }
 
     String deviceName() { return deviceName; }
 

@@ -25,13 +25,23 @@ final class ObjectLayouts {
             at(104, "req_notify_cq", JAVA_LONG), //
             at(168, "post_srq_recv", JAVA_LONG), //
             at(208, "post_send", JAVA_LONG), //
-            at(216, "post_recv", JAVA_LONG));
+            at(216, "post_recv", JAVA_LONG), //
+            at(268, "async_fd", JAVA_INT));
     static final long CONTEXT_DEVICE = offset(CONTEXT, "device");
     static final long CONTEXT_POLL_CQ = offset(CONTEXT, "poll_cq");
     static final long CONTEXT_REQ_NOTIFY_CQ = offset(CONTEXT, "req_notify_cq");
     static final long CONTEXT_POST_SRQ_RECV = offset(CONTEXT, "post_srq_recv");
     static final long CONTEXT_POST_SEND = offset(CONTEXT, "post_send");
     static final long CONTEXT_POST_RECV = offset(CONTEXT, "post_recv");
+
+    static final long CONTEXT_ASYNC_FD = offset(CONTEXT, "async_fd");
+
+    /** The element is a union of pointers and the number of a port. */
+    static final StructLayout ASYNC_EVENT = Structs.foreign("ibv_async_event", //
+            at(0, "element", JAVA_LONG), //
+            at(8, "event_type", JAVA_INT));
+    static final long ASYNC_EVENT_ELEMENT = offset(ASYNC_EVENT, "element");
+    static final long ASYNC_EVENT_TYPE = offset(ASYNC_EVENT, "event_type");
 
     static final StructLayout MEMORY = Structs.foreign("ibv_mr", //
             at(36, "lkey", JAVA_INT), //

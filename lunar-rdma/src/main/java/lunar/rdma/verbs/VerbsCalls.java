@@ -23,6 +23,8 @@ final class VerbsCalls {
     private final NativeFunction createQueuePair;
     private final NativeFunction destroyQueuePair;
     private final NativeFunction modify;
+    private final NativeFunction nextDeviceEvent;
+    private final NativeFunction acknowledgeDeviceEvent;
 
     VerbsCalls(NativeLibrary library) {
         deviceList = library.function("ibv_get_device_list");
@@ -44,6 +46,8 @@ final class VerbsCalls {
         createQueuePair = library.function("ibv_create_qp");
         destroyQueuePair = library.function("ibv_destroy_qp");
         modify = library.function("ibv_modify_qp");
+        nextDeviceEvent = library.function("ibv_get_async_event");
+        acknowledgeDeviceEvent = library.function("ibv_ack_async_event");
     }
 
     /** ibv_get_device_list: returns an array of devices and stores its length. */
@@ -140,5 +144,15 @@ final class VerbsCalls {
     /** ibv_modify_qp: changes a queue pair by struct ibv_qp_attr. */
     void modify(long queuePair, long attributes, int mask) throws ProviderException {
         modify.check(queuePair, attributes, mask);
+    }
+
+    /** ibv_get_async_event: takes an event of a device, if there is one, and stores a struct ibv_async_event. */
+    boolean nextDeviceEvent(long context, long event) throws ProviderException {
+        return nextDeviceEvent.ready(context, event);
+    }
+
+    /** ibv_ack_async_event: acknowledges an event; objects whose events are not acknowledged cannot be destroyed. */
+    void acknowledgeDeviceEvent(long event) {
+        acknowledgeDeviceEvent.run(event);
     }
 }

@@ -7,7 +7,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaException;
 import lunar.rdma.posix.WaitSet;
@@ -19,7 +21,7 @@ import lunar.rdma.spi.ProviderEndpoint;
 import lunar.rdma.spi.ProviderListener;
 import lunar.rdma.spi.ProviderQueue;
 
-/** An event channel of librdmacm, a completion channel of libibverbs, and a wait for both. */
+/** An event channel of librdmacm, a completion channel of libibverbs, and a wait for both and for device events. */
 final class VerbsChannel implements ProviderChannel {
     /** A look for connection events is a system call, which a loop that spins does only so often. */
     private static final long LOOK_NANOS = 20_000;
@@ -31,6 +33,8 @@ final class VerbsChannel implements ProviderChannel {
     private final WaitSet waits;
     /** Handlers of the events of an id, by the address of the id. */
     private final Map<Long, IdOwner> owners = new ConcurrentHashMap<>();
+    /** Reports of {@link DeviceEvents} that the channel's thread is to handle. */
+    private final Queue<Runnable> reports = new ConcurrentLinkedQueue<>();
     /** Where a call stores an address; of the channel's thread. */
     private final MemorySegment result = Arena.ofAuto().allocate(ADDRESS, 2);
 
@@ -51,6 +55,7 @@ final class VerbsChannel implements ProviderChannel {
         waits = new WaitSet();
         waits.add(connectionEvents);
         waits.add(completionEvents);
+        waits.add(domain.events().descriptor());
     }
 
     static VerbsChannel open(NativeDomain domain) throws RdmaException {
@@ -77,6 +82,12 @@ final class VerbsChannel implements ProviderChannel {
 
     /** Events of the id are not handled any more. */
     void remove(long id) { owners.remove(id); }
+
+    /** Lets the channel's thread handle a report soon. Any thread. */
+    void later(Runnable report) {
+        reports.add(report);
+        waits.wakeup();
+    }
 
     @Override
     public ProviderQueue createQueue(int depth) throws ProviderException {
@@ -113,6 +124,10 @@ final class VerbsChannel implements ProviderChannel {
         }
         hasWaited = false;
         lookedNanos = now;
+        domain.events().read();
+        for (Runnable report; (report = reports.poll()) != null;) {
+            report.run();
+        }
         while (cm.nextEvent(connections, result.address())) {
             long event = result.get(JAVA_LONG, 0);
             var copy = new CmEvent(event);

@@ -7,6 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import lunar.rdma.ConnectionException;
 import lunar.rdma.ConnectionException.Reason;
 import lunar.rdma.Operation;
@@ -28,9 +30,12 @@ import org.jspecify.annotations.Nullable;
  * accept:  create queue pair, accept, ESTABLISHED
  * </pre>
  */
-final class VerbsEndpoint implements ProviderEndpoint, IdOwner {
+final class VerbsEndpoint implements ProviderEndpoint, IdOwner, DeviceEvents.Owner {
     /** Longest search for a device and route; the caller has a time limit of its own for the whole. */
     private static final int RESOLVE_MS = 30_000;
+    /** Longest wait for the last shared receive; soft-RoCE of older kernels does not report it. */
+    private static final long LAST_RECEIVE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final System.Logger LOG = System.getLogger("lunar.rdma");
 
     private final VerbsChannel channel;
     private final NativeDomain domain;
@@ -51,6 +56,8 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner {
     private boolean isAccepting;
     private boolean isConnecting = true;
     private boolean isAborted;
+    /** Whether the device takes no more shared receives for the queue pair, which is in the error state. */
+    private volatile boolean hasLastReceive;
 
     /** Makes an endpoint for a connect, which owns the id. */
     VerbsEndpoint(VerbsChannel channel, long id, EndpointSetup setup, ConnectionEvents events,
@@ -146,6 +153,47 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner {
         }
     }
 
+    @Override
+    public void deviceEvent(int type) {
+        switch (type) {
+            case Constants.IBV_EVENT_QP_LAST_WQE_REACHED -> hasLastReceive = true;
+            case Constants.IBV_EVENT_COMM_EST -> channel.later(this::messageArrived);
+            default -> channel.later(() -> deviceFailed(type));
+        }
+    }
+
+    @Override
+    public boolean uses(long queue) {
+        return sendQueue().address() == queue || receiveQueue().address() == queue
+                || (setup.shared() instanceof VerbsReceiveQueue shared
+                        && shared.address() == queue);
+    }
+
+    /** A message has arrived before the peer's answer: the connection is established. */
+    private void messageArrived() {
+        if (!isAborted) {
+            try {
+                cm.notify(id, Constants.IBV_EVENT_COMM_EST);
+            } catch (ProviderException _) {
+                // it is established already
+            }
+        }
+    }
+
+    private void deviceFailed(int event) {
+        if (!isAborted) {
+            LOG.log(System.Logger.Level.WARNING,
+                    "connection with {0} ends: event {1} of device {2}", peer, event,
+                    domain.deviceName());
+            if (isConnecting) {
+                fail(new ConnectionException("no connection with " + peer + ": event " + event
+                        + " of device " + domain.deviceName(), Reason.OTHER));
+            } else {
+                events.disconnected();
+            }
+        }
+    }
+
     private void fail(ConnectionException cause) {
         isConnecting = false;
         events.failed(cause);
@@ -184,6 +232,7 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner {
             cm.createQueuePair(id, domain.address(), attributes.address());
         }
         long created = CmId.queuePair(id);
+        domain.events().put(created, this);
         if (setup.shared() != null) {
             receiveQueue().takers().put(CmId.number(created), setup.sharedId());
         }
@@ -270,10 +319,28 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner {
         }
     }
 
+    /** In the error state the device reports when it has taken the last receive (InfiniBand Architecture 10.3.1). */
+    @Override
+    public void awaitLastReceive() {
+        long end = System.nanoTime() + LAST_RECEIVE_NANOS;
+        try {
+            while (queuePair != 0 && !hasLastReceive && System.nanoTime() - end < 0) {
+                domain.events().read();
+                if (!hasLastReceive) {
+                    LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
+                }
+            }
+        } catch (ProviderException e) {
+            LOG.log(System.Logger.Level.WARNING, "events of {0}: {1}", domain.deviceName(),
+                    e.getMessage());
+        }
+    }
+
     private void destroyQueuePair() {
         long pair = queuePair;
         if (pair != 0) {
             queuePair = 0;
+            domain.events().remove(pair);
             if (setup.shared() != null) {
                 receiveQueue().takers().retire(CmId.number(pair));
             }

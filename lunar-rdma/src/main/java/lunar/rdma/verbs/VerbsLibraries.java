@@ -2,6 +2,9 @@ package lunar.rdma.verbs;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaUnavailableException;
 import org.jspecify.annotations.Nullable;
 
@@ -10,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param verbs functions of libibverbs
  * @param cm functions of librdmacm
+ * @param events of the devices that have been opened, by their contexts; guarded by itself
  */
-record VerbsLibraries(VerbsCalls verbs, CmCalls cm) {
+record VerbsLibraries(VerbsCalls verbs, CmCalls cm, Map<Long, DeviceEvents> events) {
     private static final Path CM_DEVICE = Path.of("/dev/infiniband/rdma_cm");
 
     /** Loads on first use. */
@@ -25,7 +29,7 @@ record VerbsLibraries(VerbsCalls verbs, CmCalls cm) {
             try {
                 libraries = new VerbsLibraries(
                         new VerbsCalls(NativeLibrary.load("libibverbs.so.1")),
-                        new CmCalls(NativeLibrary.load("librdmacm.so.1")));
+                        new CmCalls(NativeLibrary.load("librdmacm.so.1")), new HashMap<>());
             } catch (UnsatisfiedLinkError e) {
                 problem = String.valueOf(e.getMessage());
             }
@@ -54,6 +58,18 @@ record VerbsLibraries(VerbsCalls verbs, CmCalls cm) {
             throw new RdmaUnavailableException(Holder.PROBLEM);
         }
         return libraries;
+    }
+
+    /** Returns the events of a device, by the address of its context. */
+    DeviceEvents eventsOf(long context) throws ProviderException {
+        synchronized (events) {
+            DeviceEvents of = events.get(context);
+            if (of == null) {
+                of = DeviceEvents.of(verbs, context);
+                events.put(context, of);
+            }
+            return of;
+        }
     }
 
     /** Checks that librdmacm can open its device; without it, the library prints messages of its own. */
