@@ -1,4 +1,5 @@
 /** The {@code lunar} command; the only module that reads config files. */
+@SuppressWarnings("module") // lunar.bench is not there when this is compiled
 module lunar.cli {
     requires lunar.block;
     requires lunar.filter;
@@ -7,6 +8,7 @@ module lunar.cli {
     requires lunar.initiator;
     requires lunar.isns;
     requires lunar.raid;
+    requires lunar.rdma;
     requires lunar.scsi;
     requires lunar.server;
     requires lunar.store;
@@ -33,9 +35,11 @@ module lunar.cli {
     opens lunar.cli.copy to info.picocli;
     opens lunar.cli.demo to info.picocli;
     opens lunar.cli.raid to info.picocli;
+    opens lunar.cli.rdma to info.picocli;
     opens lunar.cli.serve to info.picocli;
 
     exports lunar.cli;
+    exports lunar.cli.rdma to lunar.bench;
 
     uses lunar.block.spi.DeviceProvider;
 

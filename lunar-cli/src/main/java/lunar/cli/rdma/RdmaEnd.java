@@ -1,0 +1,289 @@
+package lunar.cli.rdma;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.util.HashSet;
+import java.util.Set;
+import lunar.cli.config.Portal;
+import lunar.rdma.Access;
+import lunar.rdma.Completion;
+import lunar.rdma.CompletionQueue;
+import lunar.rdma.CompletionStatus;
+import lunar.rdma.Completions;
+import lunar.rdma.ConnectionException;
+import lunar.rdma.ConnectionRequest;
+import lunar.rdma.Endpoint;
+import lunar.rdma.EndpointHandler;
+import lunar.rdma.EndpointOptions;
+import lunar.rdma.EndpointState;
+import lunar.rdma.EventChannel;
+import lunar.rdma.MemoryPool;
+import lunar.rdma.MemoryRegion;
+import lunar.rdma.MemorySlice;
+import lunar.rdma.Operation;
+import lunar.rdma.OperationException;
+import lunar.rdma.ProtectionDomain;
+import lunar.rdma.RdmaException;
+import lunar.rdma.WorkRequest;
+import org.jspecify.annotations.Nullable;
+
+/** One end of a connection that is measured. For one thread. */
+final class RdmaEnd implements EndpointHandler, AutoCloseable {
+    /** Messages in flight in each direction. */
+    static final int DEPTH = 16;
+    /** A sink confirms so many messages at a time. */
+    static final int BATCH = 8;
+
+    /** Polls without a completion before the thread sleeps: about a millisecond. */
+    private static final int SPINS = 20_000;
+    private static final int SPINS_PER_LOOK = 512;
+    private static final long SLEEP_MS = 100;
+
+    /** Makes the endpoint. */
+    @FunctionalInterface
+    private interface Factory {
+        Endpoint create(EventChannel channel, EndpointOptions options, EndpointHandler handler)
+                throws RdmaException;
+    }
+
+    private final ProtectionDomain domain;
+    private final RdmaTask task;
+    private final Arena arena = Arena.ofShared();
+    private final EventChannel channel;
+    private final CompletionQueue queue;
+    private final MemoryPool receives;
+    private final MemoryPool copies;
+    private final MemoryRegion memory;
+    private final MemorySegment unregistered;
+    private final Endpoint endpoint;
+    private final WorkRequest work = new WorkRequest();
+    private final Completions batch = new Completions(DEPTH);
+    private byte[] array;
+    /** Memory that is registered for a send which is not complete. */
+    private final Set<MemoryRegion> pins = new HashSet<>();
+    private int inFlight;
+    private long received;
+    private int empty;
+    private @Nullable ConnectionException failure;
+
+    private RdmaEnd(ProtectionDomain domain, RdmaTask task, Factory factory) throws RdmaException {
+        this.domain = domain;
+        this.task = task;
+        int bytes = task.messageBytes();
+        array = new byte[bytes];
+        channel = domain.openChannel();
+        MemoryPool receiving = null;
+        MemoryPool copying = null;
+        MemoryRegion region = null;
+        boolean opened = false;
+        try {
+            queue = channel.createCompletionQueue(2 * DEPTH);
+            receives = receiving = domain.createPool(DEPTH, bytes, Access.LOCAL);
+            copies = copying = domain.createPool(DEPTH, bytes, Access.LOCAL);
+            memory = region = domain.register(arena.allocate(bytes, 4096), Set.of());
+            unregistered = arena.allocate(bytes, 4096);
+            endpoint = factory.create(channel, EndpointOptions.of(queue).withDepth(DEPTH, DEPTH),
+                    this);
+            for (int i = 0; i < DEPTH; i++) {
+                postReceive(receives.take());
+            }
+            opened = true;
+        } finally {
+            if (!opened) {
+                channel.close();
+                close(receiving);
+                close(copying);
+                if (region != null) {
+                    region.close();
+                }
+                arena.close();
+            }
+        }
+    }
+
+    private static void close(@Nullable MemoryPool pool) {
+        if (pool != null) {
+            pool.close();
+        }
+    }
+
+    /** Connects to a {@link RdmaResponder}. */
+    static RdmaEnd connect(ProtectionDomain domain, InetSocketAddress address, RdmaTask task)
+            throws RdmaException {
+        var end = new RdmaEnd(domain, task, EventChannel::createEndpoint);
+        try {
+            return end.establish(() -> end.endpoint.connect(address, task.encode()));
+        } catch (ConnectionException e) {
+            throw new ConnectionException(Portal.text(address) + ": " + e.getMessage()
+                    + "; 'lunar rdma respond' must run there, with a device of this kind",
+                    e.reason());
+        }
+    }
+
+    static RdmaEnd accept(ProtectionDomain domain, ConnectionRequest request, RdmaTask task)
+            throws RdmaException {
+        var end = new RdmaEnd(domain, task, request::createEndpoint);
+        return end.establish(() -> request.accept(new byte[0]));
+    }
+
+    /** Starts to establish a connection. */
+    @FunctionalInterface
+    private interface Start {
+        void run() throws RdmaException;
+    }
+
+    private RdmaEnd establish(Start start) throws RdmaException {
+        boolean established = false;
+        try {
+            start.run();
+            while (endpoint.state() == EndpointState.CONNECTING) {
+                channel.await(SLEEP_MS);
+            }
+            requireConnected();
+            established = true;
+            return this;
+        } finally {
+            if (!established) {
+                close();
+            }
+        }
+    }
+
+    RdmaTask task() { return task; }
+
+    /** Number of messages that have been received. */
+    long received() { return received; }
+
+    boolean isConnected() { return endpoint.state() == EndpointState.CONNECTED; }
+
+    @Override
+    public void established(Endpoint of, byte[] privateData) {}
+
+    @Override
+    public void failed(Endpoint of, ConnectionException cause) { failure = cause; }
+
+    @Override
+    public void disconnected(Endpoint of) {
+        failure = new ConnectionException("the peer has ended the connection",
+                ConnectionException.Reason.LOST);
+    }
+
+    private void requireConnected() throws ConnectionException {
+        if (failure != null) {
+            throw failure;
+        }
+        if (!isConnected()) {
+            throw new ConnectionException("the connection has ended",
+                    ConnectionException.Reason.LOST);
+        }
+    }
+
+    /** Sends a message of some bytes by the variant of the task; waits while {@link #DEPTH} are in flight. */
+    void send(int bytes) throws RdmaException {
+        while (inFlight == DEPTH) {
+            poll();
+        }
+        requireConnected();
+        switch (task.variant()) {
+            case COPY, COPY_ALLOC -> {
+                MemorySlice slice = copies.take();
+                MemorySegment.copy(array, 0, slice.segment(), ValueLayout.JAVA_BYTE, 0, bytes);
+                work.send().add(slice, 0, bytes).attachment(slice);
+            }
+            case ZERO_COPY -> work.send().add(memory, 0, bytes);
+            case PIN -> {
+                MemoryRegion pinned = domain.register(unregistered.asSlice(0, bytes), Set.of());
+                pins.add(pinned);
+                work.send().add(pinned, 0, bytes).attachment(pinned);
+            }
+        }
+        endpoint.post(work);
+        inFlight++;
+    }
+
+    /** Handles completions that are there. After many calls without any, it sleeps until there are some. */
+    void poll() throws RdmaException {
+        int count = queue.poll(batch);
+        if (count == 0) {
+            idle();
+            return;
+        }
+        empty = 0;
+        for (int i = 0; i < count; i++) {
+            complete(batch.get(i));
+        }
+    }
+
+    private void idle() throws RdmaException {
+        if (++empty >= SPINS) {
+            channel.await(SLEEP_MS);
+            requireConnected();
+        } else if (empty % SPINS_PER_LOOK == 0) {
+            channel.poll();
+            requireConnected();
+        } else {
+            Thread.onSpinWait();
+        }
+    }
+
+    private void complete(Completion one) throws RdmaException {
+        if (one.operation() == Operation.RECEIVE) {
+            var slice = (MemorySlice) one.attachment();
+            if (slice != null && one.isSuccess()) {
+                deliver(slice, one.bytes());
+                postReceive(slice);
+                received++;
+            }
+        } else {
+            inFlight--;
+            switch (one.attachment()) {
+                case MemorySlice copied -> copied.close();
+                case MemoryRegion pinned -> {
+                    pins.remove(pinned);
+                    pinned.close();
+                }
+                case null, default -> {
+                }
+            }
+        }
+        if (!one.isSuccess()) {
+            if (one.status() != CompletionStatus.FLUSHED) {
+                throw new OperationException(one.operation() + " with " + endpoint.peer(),
+                        one.status());
+            }
+            channel.poll(); // why the connection has ended
+        }
+    }
+
+    private void deliver(MemorySlice slice, int bytes) {
+        switch (task.variant()) {
+            case COPY -> MemorySegment.copy(slice.segment(), ValueLayout.JAVA_BYTE, 0, array, 0,
+                    bytes);
+            case COPY_ALLOC -> {
+                var fresh = new byte[bytes];
+                MemorySegment.copy(slice.segment(), ValueLayout.JAVA_BYTE, 0, fresh, 0, bytes);
+                if (bytes == array.length) {
+                    array = fresh; // which is used: the next send is from it
+                }
+            }
+            case ZERO_COPY, PIN -> {
+            }
+        }
+    }
+
+    private void postReceive(MemorySlice slice) throws RdmaException {
+        endpoint.post(work.receive().add(slice).attachment(slice));
+    }
+
+    @Override
+    public void close() {
+        channel.close();
+        pins.forEach(MemoryRegion::close); // of sends whose completions were not polled
+        receives.close();
+        copies.close();
+        memory.close();
+        arena.close();
+    }
+}

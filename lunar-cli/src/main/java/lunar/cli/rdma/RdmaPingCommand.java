@@ -1,0 +1,88 @@
+package lunar.cli.rdma;
+
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import lunar.cli.command.Console;
+import lunar.cli.command.DeviceCommand;
+import lunar.cli.command.SizeConverter;
+import lunar.rdma.RdmaDevice;
+import org.HdrHistogram.Histogram;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code lunar rdma ping}: the time of a message to a peer and back. */
+@Command(name = "ping",
+        description = "Measure round trips of messages to a 'lunar rdma respond', or between two threads of "
+                + "this process where no address is given. Both ends poll.",
+        footer = {
+                "", "Examples:", "  lunar rdma ping --device libfabric:shm",
+                "  lunar rdma ping 192.0.2.7:3261 --device verbs --size 4k --json"})
+final class RdmaPingCommand extends DeviceCommand {
+    private static final int MAX_COUNT = 10_000_000;
+    private static final long HIGHEST_NS = 60_000_000_000L;
+
+    @Parameters(arity = "0..1", paramLabel = "HOST:PORT", defaultValue = "",
+            description = "The peer. Default: a thread of this process.")
+    private String address = "";
+
+    @Option(names = "--count", paramLabel = "N", defaultValue = "10000",
+            description = "Round trips to measure, after a tenth of them to warm up. Default: "
+                    + "${DEFAULT-VALUE}.")
+    private int count;
+
+    @Option(names = "--size", paramLabel = "SIZE", converter = SizeConverter.class,
+            defaultValue = "4", description = "Length of a message. Default: ${DEFAULT-VALUE}.")
+    private long messageBytes;
+
+    @Option(names = "--variant", paramLabel = "NAME", defaultValue = "zero-copy",
+            description = "How bytes get from and to the heap: copy, copy-alloc, zero-copy, pin. "
+                    + "Default: ${DEFAULT-VALUE}.")
+    private String variantName = "";
+
+    @Mixin
+    private final RdmaOptions options = new RdmaOptions();
+
+    RdmaPingCommand(Console console) { super(console); }
+
+    @Override
+    protected int execute() throws Exception {
+        logErrorsOnly();
+        if (count < 1 || count > MAX_COUNT) {
+            throw wrongUsage("--count must be 1 to " + MAX_COUNT + ", not " + count);
+        }
+        if (messageBytes < 1 || messageBytes > RdmaTask.MAX_MESSAGE_BYTES) {
+            throw wrongUsage("--size must be 1 to " + RdmaTask.MAX_MESSAGE_BYTES + ", not "
+                    + messageBytes);
+        }
+        Variant variant = Variant.of(variantName);
+        RdmaDevice device = options.device();
+        var times = new Histogram(HIGHEST_NS, 3);
+        try (var session = new RdmaSession(device, address)) {
+            long _ = session.probe().roundTrips(variant, (int) messageBytes,
+                    Math.max(1, count / 10), count,
+                    nanos -> times.recordValue(Math.min(nanos, HIGHEST_NS)));
+        }
+        tell(device, variant, times);
+        return 0;
+    }
+
+    private void tell(RdmaDevice device, Variant variant, Histogram times) {
+        var tree = new LinkedHashMap<String, Object>();
+        tree.put("device", device.info().name());
+        tree.put("variant", variant.text());
+        tree.put("messageBytes", messageBytes);
+        tree.put("roundTrips", times.getTotalCount());
+        tree.put("minMicroseconds", times.getMinValue() / 1e3);
+        tree.put("medianMicroseconds", times.getValueAtPercentile(50) / 1e3);
+        tree.put("p99Microseconds", times.getValueAtPercentile(99) / 1e3);
+        tree.put("maxMicroseconds", times.getMaxValue() / 1e3);
+        tell(options.isJson(), tree, String.format(Locale.ROOT,
+                "%s, %s, %d bytes: %d round trips, min %.1f us, median %.1f us, p99 %.1f us, "
+                        + "max %.1f us",
+                device.info().name(), variant.text(), messageBytes, times.getTotalCount(),
+                times.getMinValue() / 1e3, times.getValueAtPercentile(50) / 1e3,
+                times.getValueAtPercentile(99) / 1e3, times.getMaxValue() / 1e3));
+    }
+}

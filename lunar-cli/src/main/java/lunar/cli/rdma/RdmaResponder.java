@@ -1,0 +1,115 @@
+package lunar.cli.rdma;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import lunar.rdma.ConnectionHandler;
+import lunar.rdma.ConnectionRequest;
+import lunar.rdma.EventChannel;
+import lunar.rdma.Listener;
+import lunar.rdma.ProtectionDomain;
+import lunar.rdma.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+/** The peer of a {@link RdmaProbe}: serves one connection after the other, on a thread of its own. */
+public final class RdmaResponder implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger("lunar.rdma");
+
+    private final ProtectionDomain domain;
+    private final EventChannel channel;
+    private final Listener listener;
+    private final ArrayDeque<ConnectionRequest> requests = new ArrayDeque<>();
+    private final Thread thread;
+    private volatile boolean isClosed;
+    private @Nullable RdmaException failure;
+
+    /**
+     * @param domain remains the caller's, which closes it afterwards
+     * @param address port 0 picks a free one
+     */
+    public RdmaResponder(ProtectionDomain domain, InetSocketAddress address) throws RdmaException {
+        this.domain = domain;
+        channel = domain.openChannel();
+        boolean listening = false;
+        try {
+            listener = channel.listen(address, new Requests());
+            listening = true;
+        } finally {
+            if (!listening) {
+                channel.close();
+            }
+        }
+        thread = Thread.ofPlatform().name("lunar-rdma-responder").daemon().start(this::run);
+    }
+
+    private final class Requests implements ConnectionHandler {
+        @Override
+        public void requested(ConnectionRequest request) { requests.add(request); }
+
+        @Override
+        public void failed(RdmaException cause) { failure = cause; }
+    }
+
+    /** The address, with the port that was picked. */
+    public InetSocketAddress address() {
+        return listener.address();
+    }
+
+    private void run() {
+        try {
+            while (!isClosed && failure == null) {
+                ConnectionRequest request = requests.poll();
+                if (request == null) {
+                    channel.await(0);
+                } else {
+                    serve(request);
+                }
+            }
+        } catch (RdmaException e) {
+            failure = e;
+        } finally {
+            channel.close();
+        }
+        if (failure != null) {
+            LOG.log(System.Logger.Level.ERROR, "responder ends: {0}", failure.getMessage());
+        }
+    }
+
+    /** Serves a connection until it ends. */
+    private void serve(ConnectionRequest request) throws RdmaException {
+        RdmaTask task = RdmaTask.decode(request.privateData());
+        if (task == null) {
+            request.reject(new byte[0]);
+            return;
+        }
+        try (RdmaEnd end = RdmaEnd.accept(domain, request, task)) {
+            for (long answered = 0; !isClosed && end.isConnected();) {
+                end.poll();
+                long due = task.isEcho() ? end.received() : end.received() / RdmaEnd.BATCH;
+                for (; answered < due; answered++) {
+                    end.send(task.isEcho() ? task.messageBytes() : 1);
+                }
+            }
+        } catch (RdmaException e) {
+            LOG.log(System.Logger.Level.DEBUG, "connection of {0}: {1}", request.peer(),
+                    e.getMessage());
+        }
+    }
+
+    /** Ends the connection that is served, and stops listening. Waits for that even if interrupted. */
+    @Override
+    public void close() {
+        isClosed = true;
+        channel.wakeup();
+        boolean isInterrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

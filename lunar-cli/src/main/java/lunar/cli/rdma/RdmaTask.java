@@ -1,0 +1,50 @@
+package lunar.cli.rdma;
+
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a connection is for: private data of its request, big-endian.
+ *
+ * <pre>
+ *  0  magic, 4 bytes
+ *  4  1 for an echo, 2 for a sink
+ *  5  number of the variant
+ *  6  length of a message, 4 bytes
+ * </pre>
+ *
+ * @param isEcho whether each message is sent back; otherwise a message of one byte follows each
+ *        {@link RdmaEnd#BATCH} messages
+ * @param messageBytes length of each message
+ */
+record RdmaTask(boolean isEcho, Variant variant, int messageBytes) {
+    static final int MAX_MESSAGE_BYTES = 16 << 20;
+    private static final int MAGIC = 0x4c525031; // LRP1
+    private static final int BYTES = 10;
+
+    byte[] encode() {
+        return ByteBuffer.allocate(BYTES).putInt(MAGIC).put((byte) (isEcho ? 1 : 2))
+                .put((byte) variant.code()).putInt(messageBytes).array();
+    }
+
+    /** Returns null for what is no task. Devices may add zeros. */
+    static @Nullable RdmaTask decode(byte[] data) {
+        ByteBuffer buffer = ByteBuffer.wrap(data);
+        try {
+            if (buffer.getInt() != MAGIC) {
+                return null;
+            }
+            int kind = buffer.get();
+            Variant variant = Variant.of(buffer.get());
+            int bytes = buffer.getInt();
+            if (kind < 1 || kind > 2 || variant == null || bytes < 1
+                    || bytes > MAX_MESSAGE_BYTES) {
+                return null;
+            }
+            return new RdmaTask(kind == 1, variant, bytes);
+        } catch (BufferUnderflowException e) {
+            return null;
+        }
+    }
+}
