@@ -256,11 +256,12 @@ public final class Initiator implements AutoCloseable {
         InitiatorLogin.Settings settings = session.chap().isPresent()
                 ? session.chap().get().authenticate(bare)
                 : bare;
-        var login = new InitiatorLogin(settings, this::unpredictable);
         var phase = new CompletableFuture<LoginPhase<S>>();
         Function<Transport, PduReceiver> receiver = transport -> {
             var connection = new Connection(transport, settings.cid(), at, expStatSn);
-            var made = new LoginPhase<>(connection, login, numbers, maker);
+            var login = new InitiatorLogin(
+                    settings.withOffer(transport.offer(settings.offer())), this::unpredictable);
+            var made = new LoginPhase<>(connection, login, session.queueDepth(), numbers, maker);
             connection.enter(made);
             phase.complete(made);
             return connection;

@@ -147,7 +147,7 @@ class SessionIdentityTest {
     /** Begins a login on a connection without a socket, of which there can be many. */
     private static void beginUnseen(TargetServer server) {
         TargetLogin login = server.shared().newLogin(server.shared().portals().all().getFirst(),
-                _ -> {});
+                new ManualTransport(), _ -> {});
         assertThat(login.receive(new LoginAsk(false, false, LoginStage.OPERATIONAL,
                 LoginStage.OPERATIONAL, 0, 0, ISID, 0, 1,
                 MemorySegment.ofArray(keys(BOB, "Normal")))))

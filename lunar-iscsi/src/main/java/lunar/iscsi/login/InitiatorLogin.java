@@ -102,6 +102,12 @@ public final class InitiatorLogin {
                     Optional.empty(), LoginLimits.DEFAULT, false);
         }
 
+        /** Returns these settings with another offer. */
+        public Settings withOffer(Offer other) {
+            return new Settings(initiatorName, initiatorAlias, targetName, isid, cid, other,
+                    credentials, targetCredentials, algorithms, tsih, session, limits, inStages);
+        }
+
         /** Returns these settings with CHAP. */
         public Settings withChap(ChapCredentials own) {
             return new Settings(initiatorName, initiatorAlias, targetName, isid, cid, offer,

@@ -111,6 +111,15 @@ final class Negotiation {
         terms.checkDigest(Key.HEADER_DIGEST, value(Key.HEADER_DIGEST));
         terms.checkDigest(Key.DATA_DIGEST, value(Key.DATA_DIGEST));
         checkBursts();
+        checkRdma();
+    }
+
+    /** A connection with a transport that offers iSER can carry a normal session in no other way. */
+    private void checkRdma() throws ProtocolException {
+        if (terms.offer().iser().isPresent() && sessionType == SessionType.NORMAL && !isRdma()) {
+            throw new ProtocolException("RDMAExtensions=Yes is required on this connection, and the"
+                    + " peer does not agree (RFC 7145 section 6.3)");
+        }
     }
 
     /** Returns the agreed parameters. */
@@ -323,10 +332,13 @@ final class Negotiation {
                     whole.taggedBufferForSolicitedDataOnly(), whole.helloRequired());
         }
         var initiators = self == Sender.INITIATOR ? declaredBySelf : declaredByPeer;
+        // The default is No. But initiators from before RFC 7145 declare nothing, and do as with Yes: all of those
+        // that are in use, Linux and libiscsi among them.
+        long untold = self == Sender.INITIATOR ? 0 : 1;
         return new OperationalParameters.Iser(initiatorLength, targetLength,
                 declared(declaredByPeer, Key.MAX_UNEXPECTED_PDUS),
                 declared(declaredByPeer, Key.MAX_AHS_LENGTH),
-                initiators.getOrDefault(Key.TAGGED_BUFFER_ONLY, 0L) != 0,
+                initiators.getOrDefault(Key.TAGGED_BUFFER_ONLY, untold) != 0,
                 initiators.getOrDefault(Key.ISER_HELLO, 0L) != 0);
     }
 

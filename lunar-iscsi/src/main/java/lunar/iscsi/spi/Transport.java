@@ -5,6 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.channels.WritableByteChannel;
 import lunar.iscsi.framing.Framing;
+import lunar.iscsi.login.Offer;
+import lunar.iscsi.login.OperationalParameters;
 
 /**
  * Connection that transfers PDUs in order (RFC 7143 section 4.2), similar to the Datamover of RFC 5047. The transport
@@ -80,6 +82,20 @@ public interface Transport extends AutoCloseable {
     default boolean placesData() { return false; }
 
     /**
+     * Adapts the values that this end wants of a login to what the transport can do. A transport that {@linkplain
+     * #placesData places data} wants RDMAExtensions and the keys that belong to it (RFC 7145 section 6), no digests and
+     * no ErrorRecoveryLevel 2. Any thread.
+     */
+    default Offer offer(Offer wanted) { return wanted; }
+
+    /**
+     * Sets what the login has agreed on, before {@link #framing}. Loop's thread.
+     *
+     * @param commands most commands that this end lets be outstanding
+     */
+    default void agreed(OperationalParameters parameters, int commands) {}
+
+    /**
      * Queues a SCSI Command at the initiator, as {@link #send} does, with the command's buffers. A transport that
      * {@linkplain #placesData places data} accesses them directly until it releases them: before it delivers the SCSI
      * Response, after {@link #withdraw}, or before {@link lunar.iscsi.framing.PduReceiver#closed}. Other transports
@@ -96,9 +112,10 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * Ends the access to the buffers of a command that ends without a SCSI Response, such as an aborted one. The
-     * buffers are released when the peer can access them no more, never from inside this call. No effect if the
-     * transport does not have them. May be called by any thread.
+     * Ends the access to the buffers of a command that ends without a SCSI Response, such as an aborted one. At the
+     * initiator, the buffers are released when the peer can access them no more, never from inside this call. At the
+     * target, the transport forgets the initiator's buffers; it still sends what is queued. No effect if the transport
+     * does not have the buffers. May be called by any thread.
      *
      * @param itt initiator task tag of the command
      */

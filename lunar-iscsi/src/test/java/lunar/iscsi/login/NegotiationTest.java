@@ -11,6 +11,7 @@ import lunar.iscsi.text.KeyValue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the response of a target to each kind of key (RFC 7143 section 6.2 and chapter 13). */
 class NegotiationTest {
@@ -18,6 +19,8 @@ class NegotiationTest {
             .withDefaultTime2WaitSeconds(5).withErrorRecoveryLevel(1)
             .withHeaderDigest(DigestChoice.PREFER_CRC32C).withProtocolLevel(2)
             .withDataDigest(DigestChoice.NONE);
+    private static final Offer ISER = OFFER
+            .withIser(new Offer.Iser(8192, 8192, 0, 0, true, false));
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
@@ -146,6 +149,37 @@ class NegotiationTest {
         assertThatThrownBy(
                 () -> target.receive(LoginFixture.keys("RDMAExtensions=Yes," + pair).pairs()))
                 .isInstanceOf(ProtocolException.class);
+    }
+
+    @Test
+    void shouldTakeInitiatorsThatDeclareNothingToRegisterSolicitedDataOnly() throws Exception {
+        assertThat(iserTarget("RDMAExtensions=Yes").parameters().iser().orElseThrow()
+                .taggedBufferForSolicitedDataOnly()).isTrue();
+        assertThat(iserTarget("RDMAExtensions=Yes,TaggedBufferForSolicitedDataOnly=No").parameters()
+                .iser().orElseThrow().taggedBufferForSolicitedDataOnly()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"RDMAExtensions=No", "MaxConnections=1"})
+    void shouldRefuseSessionsWithoutIserOnAConnectionThatNeedsIt(String said) throws Exception {
+        assertThatThrownBy(iserTarget(said)::finish).isInstanceOf(ProtocolException.class)
+                .hasMessageContaining("RDMAExtensions=Yes is required");
+    }
+
+    @Test
+    void shouldNeedNoIserForDiscovery() throws Exception {
+        var discovery = new Negotiation(Key.Sender.TARGET, ISER, SessionType.DISCOVERY,
+                Optional.empty());
+        discovery.receive(LoginFixture.keys("RDMAExtensions=Yes").pairs());
+        discovery.finish();
+        assertThat(discovery.parameters().iser()).isEmpty();
+    }
+
+    private static Negotiation iserTarget(String said) throws ProtocolException {
+        var target = new Negotiation(Key.Sender.TARGET, ISER, SessionType.NORMAL,
+                Optional.empty());
+        target.receive(LoginFixture.keys(said).pairs());
+        return target;
     }
 
     private static Negotiation target(SessionType type) {

@@ -104,8 +104,13 @@ public final class Connection implements PduReceiver {
     /** Whether it can send; any thread may ask. */
     boolean isOpen() { return !ended; }
 
-    /** Begins with the negotiated parameters, after the login. */
-    void begin(OperationalParameters parameters) {
+    /**
+     * Begins with the negotiated parameters, after the login.
+     *
+     * @param commands most commands of the session that are at the target at a time
+     */
+    void begin(OperationalParameters parameters, int commands) {
+        transport.agreed(parameters, commands);
         framing(parameters.framing(0));
         maxSendBytes = parameters.maxSendDataSegmentLength();
         placesData = transport.placesData();

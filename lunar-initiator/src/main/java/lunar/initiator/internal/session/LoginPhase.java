@@ -54,14 +54,19 @@ public final class LoginPhase<S> implements Connection.Phase {
 
     private final Connection connection;
     private final InitiatorLogin login;
+    private final int commands;
     private final SessionMaker<S> maker;
     private final Numbers numbers;
     private final CompletableFuture<Outcome<S>> outcome = new CompletableFuture<>();
 
-    public LoginPhase(Connection connection, InitiatorLogin login, Numbers numbers,
+    /**
+     * @param commands most commands of the session that are at the target at a time
+     */
+    public LoginPhase(Connection connection, InitiatorLogin login, int commands, Numbers numbers,
             SessionMaker<S> maker) {
         this.connection = connection;
         this.login = login;
+        this.commands = commands;
         this.numbers = numbers;
         this.maker = maker;
     }
@@ -112,7 +117,7 @@ public final class LoginPhase<S> implements Connection.Phase {
                             + " section 11.13.4): continuing with a single connection",
                             result.targetName().orElse("the discovery portal"));
                 }
-                connection.begin(result.parameters());
+                connection.begin(result.parameters(), commands);
                 outcome.complete(new LoggedIn<>(maker.make(connection, result)));
             }
             case InitiatorLogin.Fail(LoginException failure) -> fail(failure);

@@ -8,6 +8,7 @@ import lunar.iscsi.login.LoginPolicy.Admission;
 import lunar.iscsi.login.LoginPolicy.Applicant;
 import lunar.iscsi.login.Offer;
 import lunar.iscsi.login.SessionType;
+import lunar.iscsi.spi.Transport;
 import lunar.iscsi.text.PeerText;
 import lunar.target.Absence;
 import lunar.target.InitiatorSpec;
@@ -34,7 +35,7 @@ final class Admissions {
         this.discoveryChap = discoveryChap;
     }
 
-    Admission admit(Applicant applicant, BoundPortal portal) {
+    Admission admit(Applicant applicant, BoundPortal portal, Transport transport) {
         if (server.isClosing()) {
             return refuse(LoginStatus.SERVICE_UNAVAILABLE, "the server is shutting down");
         }
@@ -46,8 +47,8 @@ final class Admissions {
                 return refuse(LoginStatus.SESSION_DOES_NOT_EXIST,
                         "a discovery session has only one connection");
             }
-            return new Admission.Accept(offer, discoveryChap, Optional.empty(), portal.group(),
-                    NEW_SESSION, Optional.empty());
+            return new Admission.Accept(transport.offer(offer), discoveryChap, Optional.empty(),
+                    portal.group(), NEW_SESSION, Optional.empty());
         }
         String name = applicant.targetName().orElse("");
         TargetNode target = server.target(name);
@@ -65,7 +66,8 @@ final class Admissions {
                     PeerText.printable(applicant.initiatorName()) + " has no access to " + name);
         }
         if (applicant.tsih() != 0) {
-            return join(applicant, target, portal, access.get().chap().or(spec::chap));
+            return join(applicant, target, portal, transport.offer(offer),
+                    access.get().chap().or(spec::chap));
         }
         if (spec.absence().isPresent()) {
             return absent(spec.absence().get(), name);
@@ -73,14 +75,14 @@ final class Admissions {
         if (portal.spec().moved().isPresent()) {
             return absent(portal.spec().moved().get(), name);
         }
-        return new Admission.Accept(offer, access.get().chap().or(spec::chap),
+        return new Admission.Accept(transport.offer(offer), access.get().chap().or(spec::chap),
                 spec.alias().isEmpty() ? Optional.empty() : Optional.of(spec.alias()),
                 portal.group(), NEW_SESSION, Optional.empty());
     }
 
     /** Admits a connection to an existing session: a new one, or a reinstatement (RFC 7143 sections 6.3.1, 6.3.4). */
     private Admission join(Applicant applicant, TargetNode target, BoundPortal portal,
-            Optional<ChapPolicy> chap) {
+            Offer wanted, Optional<ChapPolicy> chap) {
         Session joined = server.sessions().find(applicant.tsih());
         if (joined == null || !target.equals(joined.target())
                 || !joined.isOfPort(applicant.initiatorName(), applicant.isid())) {
@@ -96,7 +98,7 @@ final class Admissions {
         return refusal.isPresent()
                 ? refuse(refusal.get(), "connection " + applicant.cid()
                         + " of the session with TSIH " + applicant.tsih())
-                : new Admission.Accept(offer, chap, Optional.empty(), portal.group(),
+                : new Admission.Accept(wanted, chap, Optional.empty(), portal.group(),
                         applicant.tsih(), Optional.of(joined.login().parameters()));
     }
 

@@ -46,7 +46,7 @@ public final class LoginPhase implements ConnectionPhase {
         this.connection = connection;
         this.server = server;
         this.transport = transport;
-        login = server.newLogin(connection.portal(),
+        login = server.newLogin(connection.portal(), transport,
                 applicant -> label = "login of " + PeerText.printable(applicant.initiatorName()));
         out.wrap(header);
     }
@@ -309,6 +309,8 @@ public final class LoginPhase implements ConnectionPhase {
     private void enter(Session session, LoginResult result, LoginAnswer answer) {
         answered = true;
         send(answer, session.window().expCmdSn(), session.window().maxCmdSn());
+        transport.agreed(result.parameters(), server.limits().commandsPerSession()
+                + server.limits().immediateCommandsPerSession());
         transport.framing(result.parameters().framing(FullFeature.MAX_AHS_BYTES));
         var fullFeature = new FullFeature(connection, server, transport, session, result, statSn);
         connection.enter(fullFeature);

@@ -158,10 +158,11 @@ public final class ServerState implements SessionServer {
     }
 
     /** Creates the login protocol for a connection of a portal. */
-    public TargetLogin newLogin(BoundPortal portal, Consumer<LoginPolicy.Applicant> applied) {
+    public TargetLogin newLogin(BoundPortal portal, Transport transport,
+            Consumer<LoginPolicy.Applicant> applied) {
         LoginPolicy policy = applicant -> {
             applied.accept(applicant);
-            return admissions.admit(applicant, portal);
+            return admissions.admit(applicant, portal, transport);
         };
         return new TargetLogin(policy, this::randomBytes, LoginLimits.DEFAULT);
     }

@@ -304,6 +304,7 @@ public final class ConnectionTasks implements TaskConnection {
     public void answer(Task task) {
         if ((task.aborted() && !task.endsWithoutUnit() && !task.endsAborted())
                 || phase == Phase.CLOSED) {
+            transport.withdraw(task.itt());
             task.giveBackBuffer();
         } else {
             responses.respond(task); // if the connection is lost, kept for the connection that adopts the task

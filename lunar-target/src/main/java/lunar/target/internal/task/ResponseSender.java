@@ -77,13 +77,18 @@ public final class ResponseSender {
         this.status = status;
         this.rules = rules;
         this.maxSendBytes = maxSendBytes;
-        plan = new DataInPlan(rules, maxSendBytes);
+        plan = planOf(maxSendBytes);
+    }
+
+    /** Plans Data-In of what the initiator receives at once; one for each burst, where the transport places them. */
+    private DataInPlan planOf(int pduBytes) {
+        return new DataInPlan(rules, transport.placesData() ? rules.maxBurstBytes() : pduBytes);
     }
 
     /** Adapts to another MaxRecvDataSegmentLength that the initiator has declared. */
     public void maxSendBytes(int bytes) {
         maxSendBytes = bytes;
-        plan = new DataInPlan(rules, bytes);
+        plan = planOf(bytes);
     }
 
     public int maxSendBytes() { return maxSendBytes; }
@@ -262,7 +267,7 @@ public final class ResponseSender {
     void adopt(Task task, ResponseSender from, int expDataSn) {
         Unacknowledged.Sent kept = Objects.requireNonNull(from.unacknowledged.ofTask(task.itt()));
         from.unacknowledged.hand(kept);
-        var before = new DataInPlan(rules, kept.pduBytes());
+        DataInPlan before = planOf(kept.pduBytes());
         begin(before, task, false);
         while (before.pduCount() != expDataSn && before.next()) {
         }
