@@ -19,6 +19,7 @@ import java.util.TreeMap;
 import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.Polling;
+import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 import lunar.isns.IsnsServer;
 import lunar.scsi.primary.TargetPortGroups.State;
@@ -36,6 +37,18 @@ class ConfigFileTest {
 
     private Path file(String text) throws IOException {
         return Files.writeString(folder.resolve("lunar.toml"), text);
+    }
+
+    @Test
+    void shouldReadPortalsOfOtherTransports() throws Exception {
+        ConfigFile config = ConfigFile.read(file("""
+                portals = ["127.0.0.1:3260", { listen = "127.0.0.1:3260", transport = "iser" }]
+                luns = ["ram:1MiB"]
+                rdma-provider = "libfabric:tcp"
+                """));
+        assertThat(config.portals()).containsExactly(ServerPlan.Listen.on("127.0.0.1", 3260),
+                ServerPlan.Listen.on("127.0.0.1", 3260).withTransport(Transports.ISER));
+        assertThat(config.limits().loops().device()).contains("libfabric:tcp");
     }
 
     @Test
@@ -158,11 +171,14 @@ class ConfigFileTest {
         Optional<TargetAddress> none = Optional.empty();
         assertThat(config.portals()).containsExactly(
                 ServerPlan.Listen.on("127.0.0.1", 3260),
-                new ServerPlan.Listen("fd00::5", 860, 7, none, Optional.empty()),
+                new ServerPlan.Listen("fd00::5", 860, 7, none, Optional.empty(),
+                        Transports.ISCSI),
                 new ServerPlan.Listen("0.0.0.0", 3261, 7,
-                        Optional.of(address("fd00::6", 3262)), Optional.empty()),
+                        Optional.of(address("fd00::6", 3262)), Optional.empty(),
+                        Transports.ISCSI),
                 new ServerPlan.Listen("127.0.0.2", 3260, 9, none,
-                        Optional.of(new Absence.Moved(address("192.0.2.1", 3260), false))));
+                        Optional.of(new Absence.Moved(address("192.0.2.1", 3260), false)),
+                        Transports.ISCSI));
         ServerPlan.Target target = config.targets().getFirst();
         assertThat(target.groups()).containsExactlyInAnyOrder(1, 7);
         assertThat(target.access()).containsExactlyInAnyOrderEntriesOf(
@@ -196,6 +212,7 @@ class ConfigFileTest {
                     luns = ['ram:1MiB', {lun = 0, uri = 'ram:'}] | LUN 0 is configured twice
                     luns = [{lun = -1, uri = 'ram:1MiB'}]        | 'lun' must be a number from 0 to 16383
                     portals = ['[::1]', '[::1]:3260']            | portal [::1]:3260 is configured twice
+                    portals = [{listen = '[::1]', transport = 'ib'}] | 'ib' is not a transport; there are [iscsi, iser]
                     portals = [{advertise = 'a:1'}]              | a portal has no 'listen'
                     portals = [{listen = '::1', to = 'a:1'}]     | unknown key 'to' of a portal
                     portal-group = [{portals = ['::1']}]         | a portal group has no 'tag'

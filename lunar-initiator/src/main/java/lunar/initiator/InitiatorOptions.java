@@ -47,12 +47,17 @@ public record InitiatorOptions(String name, Optional<String> alias, LoopOptions 
 
     /** Returns these options with another number of event loops. */
     public InitiatorOptions withLoopCount(int value) {
-        return withLoops(new LoopOptions(value, loops.polling()));
+        return withLoops(loops.withCount(value));
     }
 
     /** Returns these options with event loops that poll before they sleep, or do not. */
     public InitiatorOptions withPolling(Polling value) {
         return withLoops(loops.withPolling(value));
+    }
+
+    /** Returns these options with the RDMA device of {@code iser} sessions; empty for one that reaches the target. */
+    public InitiatorOptions withRdmaDevice(Optional<String> value) {
+        return withLoops(loops.withDevice(value));
     }
 
     private InitiatorOptions withLoops(LoopOptions value) {

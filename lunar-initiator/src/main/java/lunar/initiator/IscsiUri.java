@@ -51,16 +51,18 @@ import org.jspecify.annotations.Nullable;
  * keep-alive                    silence after which the target is pinged, and after as long again given up: 500ms, 10s
  * command-timeout               timeout of a command, including queueing and retries: 30s
  * poll                          how long the event loop polls before it sleeps: auto, off, or a time such as 50us
+ * rdma-provider                 of iser: the RDMA device, or the first parts of its name, such as libfabric:shm
  * </pre>
  *
  * @param lun the LUN, if the URI has one
  * @param initiatorName the option {@code initiator}
  * @param polling the option {@code poll}
+ * @param rdmaProvider the option {@code rdma-provider}
  * @param sessionOptions options of the login
  * @param paths number of sessions and how they share requests
  */
 public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Polling polling,
-        SessionOptions sessionOptions, Paths paths) {
+        Optional<String> rdmaProvider, SessionOptions sessionOptions, Paths paths) {
     /**
      * Options for several sessions in parallel.
      *
@@ -80,7 +82,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
     private static final Set<String> OPTIONS = Set.of("header-digest", "data-digest", "sessions",
             "connections", "initiator", "mutual-user", "mutual-secret-file", "secret-file",
             "chap-algorithms", "queue-depth", "policy", "no-path-retry", "error-recovery-level",
-            "keep-alive", "command-timeout", "write-cache", "poll");
+            "keep-alive", "command-timeout", "write-cache", "poll", "rdma-provider");
     private static final Set<String> SCHEMES = Set.of("iscsi", "iser");
 
     /** Authority, target name, LUN. */
@@ -138,7 +140,8 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
                 number(uri, "queue-depth", SessionOptions.DEFAULT_QUEUE_DEPTH),
                 connections(uri), List.of());
         return new IscsiUri(Optional.ofNullable(rest.group(3)).map(lun -> lun(uri, lun)),
-                uri.option("initiator"), polling(uri), options, paths(uri));
+                uri.option("initiator"), polling(uri), rdmaProvider(uri), options,
+                paths(uri));
     }
 
     private static Polling polling(DeviceUri uri) {
@@ -147,6 +150,14 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
         } catch (IllegalArgumentException e) {
             throw wrong(uri, "has a wrong value of poll: " + e.getMessage());
         }
+    }
+
+    private static Optional<String> rdmaProvider(DeviceUri uri) {
+        Optional<String> name = uri.option("rdma-provider");
+        if (name.isPresent() && !uri.scheme().equals("iser")) {
+            throw wrong(uri, "has an rdma-provider, which is for iser:");
+        }
+        return name;
     }
 
     private static Paths paths(DeviceUri uri) {

@@ -4,7 +4,6 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import lunar.iscsi.spi.Transports;
 import lunar.target.PortalSpec;
 
 /** Determines whether other machines can reach a plan's targets without authentication. */
@@ -16,7 +15,7 @@ final class Exposure {
         var portals = new ArrayList<PortalSpec>();
         for (ServerPlan.Listen each : plan.portals()) {
             portals.add(new PortalSpec(each.resolve(), each.group(), each.advertised(),
-                    each.moved(), Transports.ISCSI, false));
+                    each.moved(), each.transport(), false));
         }
         return portals;
     }

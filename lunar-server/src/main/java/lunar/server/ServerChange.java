@@ -1,6 +1,5 @@
 package lunar.server;
 
-import java.net.InetSocketAddress;
 import java.util.List;
 
 /**
@@ -8,11 +7,11 @@ import java.util.List;
  *
  * @param unitsBefore logical units before
  * @param units logical units now
- * @param portalsBefore addresses of the portals before
- * @param portals addresses of the portals now
+ * @param portalsBefore portals before
+ * @param portals portals now
  */
 public record ServerChange(List<ServedUnit> unitsBefore, List<ServedUnit> units,
-        List<InetSocketAddress> portalsBefore, List<InetSocketAddress> portals) {
+        List<ServedPortal> portalsBefore, List<ServedPortal> portals) {
     /** Makes the lists unmodifiable. */
     public ServerChange {
         unitsBefore = List.copyOf(unitsBefore);

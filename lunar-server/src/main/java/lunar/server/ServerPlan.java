@@ -15,6 +15,7 @@ import lunar.block.DeviceUri;
 import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.login.DigestChoice;
 import lunar.iscsi.spi.LoopOptions;
+import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 import lunar.isns.IsnsServer;
 import lunar.scsi.primary.TargetPortGroups;
@@ -55,7 +56,8 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
      * @param connections maximum number of connections
      * @param connectionsPerAddress maximum number of connections from one address
      * @param connectionsPerSession maximum number of connections of a session
-     * @param loops number of threads that serve connections, and how long they poll for events
+     * @param loops number of threads that serve connections of each transport, how long they poll for events, and the
+     *        RDMA device
      */
     public record Limits(SessionLimits sessions, int connections, int connectionsPerAddress,
             int connectionsPerSession, LoopOptions loops) {
@@ -77,16 +79,23 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
      * A portal.
      *
      * @param host name or address to listen on, resolved when the server starts
-     * @param port TCP port; 0 for a free one
+     * @param port 0 for a free one
      * @param group tag of its portal group
      * @param advertised where initiators reach it, if not where it listens
      * @param moved where it sends initiators
+     * @param transport scheme of its transport: {@code iscsi} for TCP, {@code iser} for RDMA
      */
     public record Listen(String host, int port, int group, Optional<TargetAddress> advertised,
-            Optional<Absence.Moved> moved) {
-        /** A portal of the default group. */
+            Optional<Absence.Moved> moved, String transport) {
+        /** A portal of the default group, over TCP. */
         public static Listen on(String host, int port) {
-            return new Listen(host, port, DEFAULT_GROUP, Optional.empty(), Optional.empty());
+            return new Listen(host, port, DEFAULT_GROUP, Optional.empty(), Optional.empty(),
+                    Transports.ISCSI);
+        }
+
+        /** Returns a copy with the transport of another scheme. */
+        public Listen withTransport(String scheme) {
+            return new Listen(host, port, group, advertised, moved, scheme);
         }
 
         InetSocketAddress resolve() throws InvalidPlanException {

@@ -103,7 +103,7 @@ public final class StorageServer implements AutoCloseable {
         if (closed) {
             return new ServerChange(List.of(), List.of(), List.of(), List.of());
         }
-        List<InetSocketAddress> portalsBefore = portals();
+        List<ServedPortal> portalsBefore = servedPortals();
         ServedDevices.Round round = devices.round(wanted.opener());
         var assembly = new TargetAssembly(round, listener);
         boolean done = false;
@@ -127,7 +127,8 @@ public final class StorageServer implements AutoCloseable {
                     null);
         }
         if (!wanted.limits().loops().equals(plan.limits().loops())) {
-            listener.warned("the change of 'loops' or 'poll' takes effect at the next start", null);
+            listener.warned("the change of 'loops', 'poll' or 'rdma-provider' takes effect at the"
+                    + " next start", null);
         }
         plan = wanted;
         isns.become(plan.isns());
@@ -135,7 +136,7 @@ public final class StorageServer implements AutoCloseable {
         server.checkCapacities();
         List<ServedUnit> before = told;
         told = units();
-        return new ServerChange(before, told, portalsBefore, portals());
+        return new ServerChange(before, told, portalsBefore, servedPortals());
     }
 
     private static TargetServer.Builder builder(ServerPlan plan, TargetAssembly assembly)
@@ -144,8 +145,7 @@ public final class StorageServer implements AutoCloseable {
                 .limits(ServerLimits.DEFAULT.withMaxConnections(plan.limits().connections())
                         .withMaxConnectionsPerAddress(plan.limits().connectionsPerAddress()))
                 .sessionLimits(plan.limits().sessions())
-                .loops(plan.limits().loops().count())
-                .polling(plan.limits().loops().polling())
+                .loops(plan.limits().loops())
                 .announceResets(plan.announceResets())
                 .offer(TargetServer.DEFAULT_OFFER
                         .withMaxConnections(plan.limits().connectionsPerSession())
@@ -168,6 +168,12 @@ public final class StorageServer implements AutoCloseable {
         return server.portals();
     }
 
+    /** Returns where and by which transports it listens. */
+    public List<ServedPortal> servedPortals() {
+        return server.listening().stream()
+                .map(portal -> new ServedPortal(portal.transport(), portal.address())).toList();
+    }
+
     /** Returns the logical units, in the order of the plan, with their sizes now. */
     public List<ServedUnit> units() {
         return placed.stream().map(each -> new ServedUnit(each.iqn(), each.lun(), each.uri(),
@@ -184,7 +190,8 @@ public final class StorageServer implements AutoCloseable {
             List<ServedUnit> before = told;
             told = units();
             if (!told.equals(before)) {
-                listener.resized(new ServerChange(before, told, portals(), portals()));
+                listener.resized(new ServerChange(before, told, servedPortals(),
+                        servedPortals()));
             }
         }
     }

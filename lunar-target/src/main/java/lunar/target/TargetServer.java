@@ -92,6 +92,11 @@ public final class TargetServer implements AutoCloseable {
         return shared.portals().all().stream().map(BoundPortal::local).toList();
     }
 
+    /** Returns the portals, each with the address where it listens. */
+    public List<PortalSpec> listening() {
+        return shared.portals().all().stream().map(BoundPortal::listening).toList();
+    }
+
     /** Returns the names of the targets, in the order they were added. */
     public List<String> targetNames() {
         return List.copyOf(shared.targetsByName().keySet());
@@ -404,7 +409,13 @@ public final class TargetServer implements AutoCloseable {
          * assigned to them round-robin.
          */
         public Builder loops(int count) {
-            loops = new LoopOptions(count, loops.polling());
+            loops = loops.withCount(count);
+            return this;
+        }
+
+        /** Sets number and behaviour of the threads that serve connections. */
+        public Builder loops(LoopOptions options) {
+            loops = options;
             return this;
         }
 

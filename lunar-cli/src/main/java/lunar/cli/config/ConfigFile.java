@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import lunar.iscsi.login.ChapAlgorithm;
-import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.Polling;
 import lunar.isns.IsnsServer;
 import lunar.server.ServerPlan;
@@ -20,7 +19,7 @@ import lunar.target.SessionLimits;
  * groups and targets, and their initiators.
  *
  * <pre>
- * portals = ["127.0.0.1:3260"]              # portal group 1
+ * portals = ["127.0.0.1:3260", { listen = "192.0.2.1:3260", transport = "iser" }] # portal group 1
  * state = "/var/lib/lunar"                  # reservations and saved mode pages
  * isns = "10.0.0.9"                         # iSNS server where the targets are registered
  * chap = "backup:@secret.txt"               # for every target that has none of its own
@@ -72,7 +71,7 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
     private static final Set<String> KEYS = Set.of("portals", "portal-group", "iqn", "luns", "chap",
             "mutual-chap", "discovery-chap", TargetTables.CHAP_ALGORITHMS, "allow-anonymous",
             "header-digest", "data-digest", "state", "isns", "limits", "target",
-            "volume", "announce-resets");
+            "volume", "announce-resets", "rdma-provider");
     private static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
             "sessions-per-initiator", "sessions-per-address", "max-time2wait", "max-time2retain",
             "connections", "connections-per-address", "connections-per-session", "loops", "poll");
@@ -127,6 +126,7 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
 
     private static ServerPlan.Limits limits(TomlTable root) throws Failure {
         ServerPlan.Limits usual = ServerPlan.Limits.DEFAULT;
+        usual = usual.withLoops(usual.loops().withDevice(root.text("rdma-provider")));
         Optional<TomlTable> table = root.table("limits");
         if (table.isEmpty()) {
             return usual;
@@ -139,9 +139,11 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
                         .orElse(SessionLimits.share(connections)),
                 limits.number("connections-per-session", 1, MAX_SESSION_CONNECTIONS)
                         .orElse(usual.connectionsPerSession()),
-                new LoopOptions(
-                        limits.number("loops", 1, MAX_LOOPS).orElse(usual.loops().count()),
-                        limits.parsed("poll", Polling::parse).orElse(usual.loops().polling())));
+                usual.loops()
+                        .withCount(limits.number("loops", 1, MAX_LOOPS)
+                                .orElse(usual.loops().count()))
+                        .withPolling(limits.parsed("poll", Polling::parse)
+                                .orElse(usual.loops().polling())));
     }
 
     private static SessionLimits sessionLimits(TomlTable limits, SessionLimits most)

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.TreeSet;
+import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 import lunar.server.ServerPlan;
 import lunar.target.Absence;
@@ -15,7 +17,9 @@ import lunar.target.Absence;
 /** Reads the portals of a config file: {@code portals} at the top level, and each {@code [[portal-group]]}. */
 final class PortalTables {
     private static final Set<String> GROUP_KEYS = Set.of("tag", "portals", "moved");
-    private static final Set<String> PORTAL_KEYS = Set.of("listen", "advertise");
+    private static final Set<String> PORTAL_KEYS = Set.of("listen", "advertise", "transport");
+    private static final Set<String> TRANSPORTS = new TreeSet<>(
+            Set.of(Transports.ISCSI, Transports.ISER));
     private static final Set<String> MOVED_KEYS = Set.of("to", "permanent");
     private static final int MAX_TAG = 0xffff;
     private static final String EXAMPLE = "127.0.0.1:3260";
@@ -56,7 +60,7 @@ final class PortalTables {
             Optional<Absence.Moved> moved) throws Failure {
         return table.list("portals", EXAMPLE,
                 text -> listen(table.parse("portals", text, Portal::parse), group,
-                        Optional.empty(), moved),
+                        Optional.empty(), moved, Transports.ISCSI),
                 portal -> {
                     portal.requireKnown(PORTAL_KEYS, " of a portal");
                     Optional<Portal> listen = portal.parsed("listen", Portal::parse);
@@ -66,23 +70,33 @@ final class PortalTables {
                                         + EXAMPLE + "\", advertise = \"san.example.org:3260\" }");
                     }
                     return listen(listen.get(), group,
-                            portal.parsed("advertise", PortalTables::address), moved);
+                            portal.parsed("advertise", PortalTables::address), moved,
+                            portal.parsed("transport", PortalTables::transport)
+                                    .orElse(Transports.ISCSI));
                 });
     }
 
+    private static String transport(String text) {
+        if (!TRANSPORTS.contains(text)) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is not a transport; there are " + TRANSPORTS);
+        }
+        return text;
+    }
+
     private static ServerPlan.Listen listen(Portal at, int group,
-            Optional<TargetAddress> advertised,
-            Optional<Absence.Moved> moved) {
-        return new ServerPlan.Listen(at.host(), at.port(), group, advertised, moved);
+            Optional<TargetAddress> advertised, Optional<Absence.Moved> moved,
+            String transport) {
+        return new ServerPlan.Listen(at.host(), at.port(), group, advertised, moved, transport);
     }
 
     /** Port 0 is another free one each time. */
     private static void requireDifferent(TomlTable root, List<ServerPlan.Listen> portals)
             throws Failure {
-        var seen = new HashSet<Portal>();
+        var seen = new HashSet<String>();
         for (ServerPlan.Listen each : portals) {
             var portal = new Portal(each.host(), each.port());
-            if (portal.port() != 0 && !seen.add(portal)) {
+            if (portal.port() != 0 && !seen.add(each.transport() + " " + portal)) {
                 throw root.wrong("portal " + portal + " is configured twice");
             }
         }

@@ -1,8 +1,5 @@
 package lunar.cli.serve;
 
-import lunar.cli.config.Portal;
-
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -10,6 +7,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import lunar.block.DeviceUri;
 import lunar.block.Size;
+import lunar.server.ServedPortal;
 import lunar.server.ServedUnit;
 import lunar.server.ServerChange;
 
@@ -17,18 +15,18 @@ import lunar.server.ServerChange;
 final class ChangeReport {
     private ChangeReport() {}
 
-    static String serving(ServedUnit lun, List<InetSocketAddress> portals) {
+    static String serving(ServedUnit lun, List<ServedPortal> portals) {
         return "serving " + name(lun) + " " + size(lun) + " on "
-                + portals.stream().map(Portal::text).collect(Collectors.joining(","));
+                + portals.stream().map(ServedPortal::toString).collect(Collectors.joining(","));
     }
 
     /** Describes a change, in several lines. */
     static List<String> lines(ServerChange change) {
         var lines = new ArrayList<String>();
         missing(change.portalsBefore(), change.portals())
-                .forEach(portal -> lines.add("no longer listening on " + Portal.text(portal)));
+                .forEach(portal -> lines.add("no longer listening on " + portal));
         missing(change.portals(), change.portalsBefore())
-                .forEach(portal -> lines.add("listening on " + Portal.text(portal)));
+                .forEach(portal -> lines.add("listening on " + portal));
         Map<String, ServedUnit> old = byPlace(change.unitsBefore());
         Map<String, ServedUnit> now = byPlace(change.units());
         old.forEach((place, lun) -> {
@@ -48,8 +46,8 @@ final class ChangeReport {
         return lines;
     }
 
-    private static List<InetSocketAddress> missing(List<InetSocketAddress> of,
-            List<InetSocketAddress> in) {
+    private static List<ServedPortal> missing(List<ServedPortal> of,
+            List<ServedPortal> in) {
         return of.stream().filter(each -> !in.contains(each)).toList();
     }
 

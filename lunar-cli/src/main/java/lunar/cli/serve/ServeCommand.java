@@ -13,7 +13,6 @@ import lunar.cli.config.TargetTables;
 import lunar.cli.config.VolumeUris;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +21,9 @@ import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.login.DigestChoice;
 import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.Polling;
+import lunar.iscsi.spi.Transports;
 import lunar.isns.IsnsServer;
+import lunar.server.ServedPortal;
 import lunar.server.ServerPlan;
 import lunar.server.StorageServer;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,7 @@ import picocli.CommandLine.Parameters;
                 "  lunar serve ram:1GiB 'file:disk.img?size=10GiB'",
                 "  lunar serve disk:/dev/sdb --portal 0.0.0.0:3260 --chap backup:@secret.txt",
                 "  lunar serve raid5:vol",
+                "  lunar serve ram:1GiB --iser 127.0.0.1:3261",
                 "  lunar serve --config lunar.toml"})
 public final class ServeCommand extends DeviceCommand {
     @Parameters(arity = "0..*", paramLabel = "URI",
@@ -50,6 +52,17 @@ public final class ServeCommand extends DeviceCommand {
             description = "Address to listen on; may be repeated. Port 0 selects a free port. Default: "
                     + "127.0.0.1:3260.")
     private List<Portal> portals = new ArrayList<>();
+
+    @Option(names = "--iser", paramLabel = "HOST:PORT", converter = Portal.Converter.class,
+            description = "Where to listen for iSER, that is by RDMA, beside the portals of TCP; may "
+                    + "be repeated.")
+    private List<Portal> iserPortals = new ArrayList<>();
+
+    @Option(names = "--rdma-provider", paramLabel = "NAME",
+            description = "RDMA device for iSER, such as verbs:mlx5_0, or only the first parts of its "
+                    + "name, such as libfabric:tcp. Default: one that has the portal's address, "
+                    + "adapters first.")
+    private @Nullable String rdmaProvider;
 
     @Option(names = "--iqn", paramLabel = "IQN",
             description = "Name of the target. The default is printed at the start.")
@@ -212,8 +225,9 @@ public final class ServeCommand extends DeviceCommand {
     }
 
     private LoopOptions loops(LoopOptions ofFile) {
-        return new LoopOptions(loops == null ? ofFile.count() : loops,
-                polling == null ? ofFile.polling() : polling);
+        return ofFile.withCount(loops == null ? ofFile.count() : loops)
+                .withPolling(polling == null ? ofFile.polling() : polling)
+                .withDevice(Optional.ofNullable(rdmaProvider).or(ofFile::device));
     }
 
     private static DigestChoice digest(@Nullable Digest given, Optional<Digest> ofFile) {
@@ -227,11 +241,16 @@ public final class ServeCommand extends DeviceCommand {
         file.portals().stream()
                 .filter(portal -> portals.isEmpty() || portal.group() != ServerPlan.DEFAULT_GROUP)
                 .forEach(wanted::add);
-        return wanted.isEmpty() ? List.of(Portal.DEFAULT.listen()) : wanted;
+        if (wanted.isEmpty()) {
+            wanted.add(Portal.DEFAULT.listen());
+        }
+        iserPortals.forEach(portal -> wanted
+                .add(portal.listen().withTransport(Transports.ISER)));
+        return wanted;
     }
 
     private void announce(StorageServer running) {
-        List<InetSocketAddress> portals = running.portals();
+        List<ServedPortal> portals = running.servedPortals();
         running.units().forEach(lun -> console().out().println(ChangeReport.serving(lun, portals)));
         console().out().flush();
     }

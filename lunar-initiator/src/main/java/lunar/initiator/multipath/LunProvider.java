@@ -37,7 +37,7 @@ public final class LunProvider implements DeviceProvider {
                         + " has no LUN; append its number, as in .../0"));
         Initiator initiator = Initiator.create(InitiatorOptions
                 .of(parsed.initiatorName().orElse(InitiatorOptions.DEFAULT_NAME))
-                .withPolling(parsed.polling()));
+                .withPolling(parsed.polling()).withRdmaDevice(parsed.rdmaProvider()));
         try {
             return MultipathDevice.open(initiator, options(initiator, parsed, lun),
                     initiator::close);

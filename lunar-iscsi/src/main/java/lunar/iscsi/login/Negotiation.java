@@ -264,13 +264,12 @@ final class Negotiation {
     private List<KeyValue> declarations(boolean rdma) {
         Set<Key> keys = EnumSet.noneOf(Key.class);
         if (rdma) {
-            if (session.isEmpty()) {
-                keys.add(Key.MAX_UNEXPECTED_PDUS);
-                keys.add(Key.MAX_AHS_LENGTH);
-                if (self == Sender.INITIATOR) {
-                    keys.add(Key.TAGGED_BUFFER_ONLY);
-                    keys.add(Key.ISER_HELLO);
-                }
+            if (session.isEmpty() && self == Sender.INITIATOR) {
+                keys.addAll(EnumSet.of(Key.MAX_UNEXPECTED_PDUS, Key.MAX_AHS_LENGTH,
+                        Key.TAGGED_BUFFER_ONLY, Key.ISER_HELLO));
+            } else if (session.isEmpty()) { // open-iscsi gives a login up at a key that it does not know
+                keys.addAll(EnumSet.of(Key.MAX_UNEXPECTED_PDUS, Key.MAX_AHS_LENGTH));
+                keys.retainAll(declaredByPeer.keySet());
             }
         } else {
             keys.add(Key.MAX_RECV_DATA_SEGMENT_LENGTH);

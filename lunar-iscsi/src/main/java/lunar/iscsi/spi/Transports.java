@@ -21,6 +21,9 @@ public final class Transports implements AutoCloseable {
     /** The scheme of TCP (RFC 7143). */
     public static final String ISCSI = "iscsi";
 
+    /** The scheme of RDMA (RFC 7145). */
+    public static final String ISER = "iser";
+
     private final String name;
     private final LoopOptions options;
     private final Map<String, Loops> running = new LinkedHashMap<>();

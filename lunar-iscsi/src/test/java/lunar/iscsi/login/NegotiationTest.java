@@ -159,6 +159,17 @@ class NegotiationTest {
                 .iser().orElseThrow().taggedBufferForSolicitedDataOnly()).isFalse();
     }
 
+    /** The keys of open-iscsi, which fails at others. */
+    @Test
+    void shouldDeclareNothingToInitiatorsThatMayNotKnowTheKeys() throws Exception {
+        Negotiation target = iserTarget("InitiatorRecvDataSegmentLength=262144,"
+                + "TargetRecvDataSegmentLength=262144,RDMAExtensions=Yes");
+        assertThat(target.declarations()).isEmpty();
+        target.finish();
+        assertThat(target.parameters().iser()).contains(
+                new OperationalParameters.Iser(8192, 8192, 0, 256, true, false));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"RDMAExtensions=No", "MaxConnections=1"})
     void shouldRefuseSessionsWithoutIserOnAConnectionThatNeedsIt(String said) throws Exception {

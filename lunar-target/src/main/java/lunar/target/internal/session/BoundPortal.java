@@ -43,6 +43,13 @@ public final class BoundPortal {
         return Objects.requireNonNull(listener).local();
     }
 
+    /** Returns a description with the address where it listens. */
+    public PortalSpec listening() {
+        PortalSpec known = spec;
+        return new PortalSpec(local(), known.group(), known.advertised(), known.moved(),
+                known.transport(), false);
+    }
+
     boolean isListening() { return listening; }
 
     /** Stops accepting connections. */

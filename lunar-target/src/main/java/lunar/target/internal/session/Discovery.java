@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
 import lunar.iscsi.login.LoginResult;
+import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.DiscoveredTarget;
 import lunar.iscsi.text.SendTargets;
 import lunar.iscsi.text.TargetAddress;
@@ -44,34 +45,41 @@ public final class Discovery {
     }
 
     /**
-     * Returns the response for an initiator with access to every target, without the portals of other servers; includes
-     * targets that it cannot reach.
+     * Returns the response for an initiator with access to every target, without the portals of other servers and of
+     * other transports than TCP; includes targets that it cannot reach.
      */
     public List<DiscoveredTarget> all(InetSocketAddress reached) {
         return server.targets().stream()
                 .filter(target -> !(target.spec().absence()
                         .orElse(null) instanceof Absence.Removed))
                 .map(target -> new DiscoveredTarget(target.spec().name(),
-                        here(target, reached).toList()))
+                        here(target, reached, Transports.ISCSI).toList()))
                 .toList();
     }
 
-    /** Returns the addresses of the portals of this server for a target. */
-    private Stream<TargetAddress> here(TargetNode target, InetSocketAddress reached) {
+    /**
+     * Returns the addresses of the portals of this server for a target. Only those of one transport, since an address
+     * does not say of which it is.
+     */
+    private Stream<TargetAddress> here(TargetNode target, InetSocketAddress reached,
+            String transport) {
         return server.portals().all().stream().filter(portal -> target.isIn(portal.group()))
+                .filter(portal -> portal.spec().transport().equals(transport))
                 .flatMap(portal -> portal.address(reached).stream());
     }
 
-    /** Returns the addresses of all portals of a target: those of this server first. */
-    private Stream<TargetAddress> addresses(TargetNode target, InetSocketAddress reached) {
+    /** Returns the addresses of all portals of a target and a transport: those of this server first. */
+    private Stream<TargetAddress> addresses(TargetNode target, InetSocketAddress reached,
+            String transport) {
         Stream<TargetAddress> elsewhere = server.portals().elsewhere().stream()
                 .filter(portal -> target.isIn(portal.group()))
+                .filter(portal -> portal.transport().equals(transport))
                 .map(portal -> {
                     TargetAddress at = portal.advertised().orElseThrow();
                     return new TargetAddress(at.host(), at.port(),
                             OptionalInt.of(portal.group()));
                 });
-        return Stream.concat(here(target, reached), elsewhere);
+        return Stream.concat(here(target, reached, transport), elsewhere);
     }
 
     private List<DiscoveredTarget> named(String name, LoginResult login, BoundPortal asked,
@@ -94,7 +102,7 @@ public final class Discovery {
         if (target.isIn(asked.group())) {
             asked.address(reached).ifPresent(addresses::add);
         }
-        addresses(target, reached).forEach(addresses::add);
+        addresses(target, reached, asked.spec().transport()).forEach(addresses::add);
         // Without an address the initiator would assume the portal of this connection (appendix C).
         return addresses.isEmpty()
                 ? Optional.empty()

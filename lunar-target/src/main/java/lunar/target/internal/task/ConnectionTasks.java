@@ -304,13 +304,16 @@ public final class ConnectionTasks implements TaskConnection {
     public void answer(Task task) {
         if ((task.aborted() && !task.endsWithoutUnit() && !task.endsAborted())
                 || phase == Phase.CLOSED) {
-            transport.withdraw(task.itt());
+            unanswered(task);
             task.giveBackBuffer();
         } else {
             responses.respond(task); // if the connection is lost, kept for the connection that adopts the task
             flushes.answered();
         }
     }
+
+    @Override
+    public void unanswered(Task task) { transport.withdraw(task.itt()); }
 
     @Override
     public void answerLeftBehind(Task task) {

@@ -230,6 +230,8 @@ public final class SessionTasks implements TaskContext {
             finishNumbering(task.isImmediate());
             if (task.endsWithoutUnit()) {
                 task.connection().answerLeftBehind(task);
+            } else {
+                task.connection().unanswered(task);
             }
             TaskSet set = task.set();
             if (set != null) {
@@ -273,6 +275,7 @@ public final class SessionTasks implements TaskContext {
 
     private void drop(Task task) {
         tasks.remove(task);
+        task.connection().unanswered(task);
         task.giveBackBuffer();
         end(task);
     }

@@ -23,6 +23,9 @@ public interface TaskConnection {
     /** Sends the outcome of a task that its device has not completed, and keeps the task's buffer. */
     void answerLeftBehind(Task task);
 
+    /** Notes that a task ends without an answer. */
+    void unanswered(Task task);
+
     /** Keeps a finished task, which nothing refers to any longer, for reuse. */
     void reuse(Task task);
 
