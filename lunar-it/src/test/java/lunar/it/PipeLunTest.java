@@ -1,80 +1,20 @@
 package lunar.it;
 
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Optional;
-import lunar.block.BlockDevice;
-import lunar.initiator.Initiator;
-import lunar.initiator.SessionOptions;
-import lunar.initiator.multipath.MultipathDevice;
-import lunar.initiator.multipath.MultipathOptions;
-import lunar.scsi.Lun;
-import lunar.store.MemoryDevice;
-import lunar.target.PortalSpec;
-import lunar.target.TargetServer;
-import lunar.target.TargetSpec;
-import lunar.testkit.BlockDeviceContract;
 import lunar.testkit.pipe.PipeTransportProvider;
 import lunar.testkit.pipe.PlacingPipeTransportProvider;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Timeout;
 
 /** Runs the contract of a block device on a LUN over transports within this process, which neither end knows. */
 @Timeout(60)
 class PipeLunTest {
-    private abstract static class OverPipe extends BlockDeviceContract {
-        private static final String TARGET = "iqn.2026-11.org.lunar:contract";
-
-        private final String scheme;
-        private final List<TargetServer> servers = new ArrayList<>();
-        private final Initiator initiator = Initiator.create("iqn.2026-11.org.lunar:pipes");
-        private int port;
-
-        OverPipe(String scheme) { this.scheme = scheme; }
-
-        @Override
-        protected BlockDevice create(long blockCount) throws Exception {
-            var server = TargetServer.builder()
-                    .portal(PortalSpec
-                            .of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-                            .withTransport(scheme))
-                    .target(TargetSpec.of(TARGET).withLun(0,
-                            MemoryDevice.create(blockCount * 512, 512)))
-                    .start();
-            servers.add(server);
-            port = server.portals().getFirst().getPort();
-            return open();
-        }
-
-        private BlockDevice open() throws Exception {
-            return MultipathDevice.open(initiator, MultipathOptions.of(
-                    List.of(SessionOptions.of("127.0.0.1", port, TARGET).withTransport(scheme)),
-                    Lun.ZERO));
-        }
-
-        @Override
-        protected Optional<BlockDevice> reopen(BlockDevice device) throws Exception {
-            device.close();
-            return Optional.of(open());
-        }
-
-        @AfterEach
-        void stop() {
-            initiator.close();
-            servers.forEach(TargetServer::close);
-        }
-    }
-
     @Nested
-    class Plain extends OverPipe {
+    class Plain extends TransportLunContract {
         Plain() { super(PipeTransportProvider.SCHEME); }
     }
 
     @Nested
-    class Placing extends OverPipe {
+    class Placing extends TransportLunContract {
         Placing() { super(PlacingPipeTransportProvider.SCHEME); }
     }
 }

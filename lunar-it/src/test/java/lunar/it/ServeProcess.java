@@ -39,8 +39,9 @@ final class ServeProcess implements AutoCloseable {
         config = Files.writeString(folder.resolve("lunar.toml"), text);
         errors = folder.resolve("errors.txt");
         var builder = new ProcessBuilder("env", "--default-signal=HUP",
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-                System.getProperty("java.class.path"), "lunar.cli.Main", "serve", "--config",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
+                "lunar.cli.Main", "serve", "--config",
                 config.toString()).redirectError(errors.toFile());
         builder.environment().putAll(environment);
         process = builder.start();

@@ -1,0 +1,90 @@
+package lunar.iser;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import lunar.iscsi.spi.LoopOptions;
+import lunar.iser.memory.DeviceMemory;
+import lunar.iser.memory.RegisteredPools;
+import lunar.rdma.Access;
+import lunar.rdma.Capability;
+import lunar.rdma.CompletionQueue;
+import lunar.rdma.DeviceLimits;
+import lunar.rdma.EndpointOptions;
+import lunar.rdma.MemoryUse;
+import lunar.rdma.ProtectionDomain;
+import lunar.rdma.RdmaDevice;
+import lunar.rdma.RdmaException;
+
+/** An open device with its memory, and the event loops of the connections over it. */
+final class DeviceLoops {
+    /** Operations that are posted to an endpoint, each way: a window of commands, their answers, and some more. */
+    private static final int DEPTH = 512;
+
+    /** RDMA Reads in flight, each way; devices offer 16 as a rule. */
+    private static final int READS = 16;
+
+    private final ProtectionDomain domain;
+    private final DeviceMemory memory;
+    private final List<IserSource> sources = new ArrayList<>();
+    private final AtomicInteger turn = new AtomicInteger();
+
+    DeviceLoops(String name, LoopOptions options, RdmaDevice device) throws RdmaException {
+        domain = device.open();
+        memory = new DeviceMemory(domain);
+        boolean started = false;
+        try {
+            for (int i = 0; i < options.count(); i++) {
+                sources.add(IserSource.start(name + "-iser-" + i, domain, options.polling()));
+            }
+            started = true;
+        } finally {
+            if (!started) {
+                close();
+            }
+        }
+    }
+
+    DeviceMemory memory() { return memory; }
+
+    MemoryUse use() { return domain.use(); }
+
+    boolean canInvalidate() {
+        return domain.device().capabilities().contains(Capability.SEND_WITH_INVALIDATE);
+    }
+
+    IserSource nextSource() {
+        return sources.get(Math.floorMod(turn.getAndIncrement(), sources.size()));
+    }
+
+    boolean isOwnThread() { return sources.stream().anyMatch(source -> source.loop().inLoop()); }
+
+    /** Returns the options of an endpoint of a loop. */
+    EndpointOptions endpoint(IserSource source, int timeoutMs) throws RdmaException {
+        DeviceLimits limits = domain.device().limits();
+        int sends = Math.min(DEPTH, limits.maxSendDepth());
+        int receives = Math.min(DEPTH, limits.maxReceiveDepth());
+        CompletionQueue queue = source.queueFor(sends + receives);
+        return EndpointOptions.of(queue).withDepth(sends, receives).withSegments(1)
+                .withReadDepth(READS).withConnectTimeout(timeoutMs);
+    }
+
+    void stop() { sources.forEach(source -> source.ownLoop().stop()); }
+
+    /** Waits for the end of the loops, then closes the device. */
+    void close() {
+        stop();
+        // A loop that waits for another, which may wait for it, would wait for ever.
+        if (!isOwnThread()) {
+            sources.forEach(source -> source.ownLoop().awaitEnd());
+            memory.close();
+            domain.close();
+        }
+    }
+
+    /** Registers memory that many commands use. */
+    RegisteredPools.Pool register(MemorySegment segment) throws RdmaException {
+        return memory.pools().add(segment, Access.LOCAL);
+    }
+}

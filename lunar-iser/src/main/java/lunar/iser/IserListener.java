@@ -1,0 +1,123 @@
+package lunar.iser;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Function;
+import lunar.iscsi.framing.PduReceiver;
+import lunar.iscsi.spi.Transport;
+import lunar.iscsi.spi.TransportProvider;
+import lunar.iser.connection.IserTransport;
+import lunar.iser.wire.ConnectData;
+import lunar.rdma.ConnectionException;
+import lunar.rdma.ConnectionHandler;
+import lunar.rdma.ConnectionRequest;
+import lunar.rdma.Endpoint;
+import lunar.rdma.Listener;
+import lunar.rdma.RdmaException;
+
+/**
+ * A portal over RDMA. Its connections live on the loop that listens, since an endpoint belongs to the channel that
+ * reports its request.
+ */
+final class IserListener implements TransportProvider.Listener, ConnectionHandler {
+    private static final System.Logger LOG = System.getLogger("lunar.iser");
+    private static final int TIMEOUT_MS = 15_000;
+
+    private final DeviceLoops loops;
+    private final IserSource source;
+    private final Function<Transport, PduReceiver> receiver;
+    private final CompletableFuture<Listener> listener = new CompletableFuture<>();
+
+    private IserListener(DeviceLoops loops, Function<Transport, PduReceiver> receiver) {
+        this.loops = loops;
+        this.receiver = receiver;
+        source = loops.nextSource();
+    }
+
+    static IserListener open(DeviceLoops loops, InetSocketAddress portal,
+            Function<Transport, PduReceiver> receiver) throws IOException {
+        var made = new IserListener(loops, receiver);
+        made.source.loop().execute(() -> made.begin(portal));
+        try {
+            Listener _ = made.listener.join();
+            return made;
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof ConnectionException refused
+                    && refused.reason() == ConnectionException.Reason.ADDRESS_IN_USE) {
+                var bind = new BindException("Address already in use");
+                bind.initCause(refused);
+                throw bind;
+            }
+            throw e.getCause() instanceof IOException io
+                    ? io
+                    : new IOException("cannot listen on " + portal, e);
+        }
+    }
+
+    private void begin(InetSocketAddress portal) {
+        try {
+            listener.complete(source.channel().listen(portal, this));
+        } catch (RdmaException | RuntimeException e) {
+            listener.completeExceptionally(e);
+        }
+    }
+
+    @Override
+    public void requested(ConnectionRequest request) {
+        source.happened();
+        try {
+            accept(request);
+        } catch (RdmaException e) {
+            LOG.log(System.Logger.Level.WARNING, "a connection of {0} failed: {1}",
+                    request.peer(), e.getMessage());
+        }
+    }
+
+    private void accept(ConnectionRequest request) throws RdmaException {
+        ConnectData asked = ConnectData.decode(request.privateData());
+        boolean invalidates = loops.canInvalidate() && !asked.lacksInvalidation();
+        var transport = new IserTransport(source, loops.memory(), false, false, local(),
+                request.peer(), IserTransport.accepted(receiver));
+        source.add(transport);
+        boolean accepted = false;
+        try {
+            Endpoint endpoint = request.createEndpoint(loops.endpoint(source, TIMEOUT_MS),
+                    transport.handler());
+            transport.open(endpoint);
+            transport.invalidates(invalidates);
+            request.accept(new ConnectData(true, !invalidates).encode());
+            accepted = true;
+        } finally {
+            if (!accepted) {
+                transport.abort();
+            }
+        }
+    }
+
+    @Override
+    public void failed(RdmaException cause) {
+        LOG.log(System.Logger.Level.ERROR, "{0} takes no connections any more: {1}", local(),
+                cause.getMessage());
+    }
+
+    @Override
+    public InetSocketAddress local() { return listener.join().address(); }
+
+    @Override
+    public void close() {
+        Listener open = listener.join();
+        try {
+            if (source.loop().inLoop()) {
+                open.close();
+            } else {
+                source.loop().execute(open::close);
+            }
+        } catch (RejectedExecutionException _) {
+            // closed with its channel
+        }
+    }
+}

@@ -1,0 +1,357 @@
+package lunar.iser.connection;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import lunar.iscsi.pdu.Bhs;
+import lunar.iser.memory.DeviceMemory;
+import lunar.rdma.Completion;
+import lunar.rdma.CompletionStatus;
+import lunar.rdma.Endpoint;
+import lunar.rdma.EndpointStateException;
+import lunar.rdma.RdmaException;
+import lunar.rdma.WorkRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The operations of a connection, in order: messages, RDMA Writes and RDMA Reads. Those that the device or the peer
+ * cannot take yet wait; the others are posted. Any thread adds and posts; completions are handled by the home loop.
+ *
+ * <p>RDMA Writes are not reported one by one: the SCSI Response that follows them in the queue is. A response does not
+ * overtake the RDMA Reads of its command, since the initiator frees the memory with it; nor does the answer to a task
+ * management function, which has aborted any.
+ */
+final class SendQueue {
+    /** Told about the end of an R2T. */
+    @FunctionalInterface
+    interface Fetched {
+        /** @param success whether the data are there */
+        void fetched(boolean success);
+    }
+
+    private final DeviceMemory memory;
+    private final UnexpectedPdus unexpected;
+    private final Runnable progress;
+    private final Consumer<IOException> failed;
+
+    /** All below is guarded by this. */
+    private final ArrayDeque<SendEntry> waiting = new ArrayDeque<>();
+    private final ArrayDeque<SendEntry> posted = new ArrayDeque<>();
+    private final WorkRequest request = new WorkRequest();
+    private @Nullable Endpoint endpoint;
+    private int depth = 1;
+    private long waitingBytes;
+    private long waitingMessageBytes;
+    private int silentInRow;
+    private int readsOutstanding;
+    private boolean isHeld;
+    private boolean isClosing;
+    private boolean isOver;
+    private boolean wasCut;
+
+    /** Entries that a completion has finished; of the home loop. */
+    private final List<SendEntry> finished = new ArrayList<>();
+
+    /**
+     * @param progress called by the home loop when an operation is over
+     * @param failed called by any thread when an operation cannot be posted, or has failed
+     */
+    SendQueue(DeviceMemory memory, boolean isInitiator, Runnable progress,
+            Consumer<IOException> failed) {
+        this.memory = memory;
+        this.progress = progress;
+        this.failed = failed;
+        unexpected = new UnexpectedPdus(isInitiator);
+    }
+
+    DeviceMemory memory() { return memory; }
+
+    /** Begins to post, by an endpoint that is connected. */
+    synchronized void open(Endpoint connected) {
+        endpoint = connected;
+        depth = connected.options().sendDepth();
+    }
+
+    /** Sets how many unexpected PDUs the peer takes; 0 for no limit. */
+    synchronized void limitUnexpected(long most) {
+        unexpected.limit(most);
+    }
+
+    /** Posts nothing until {@link #resume}, except what {@link #addFirst} adds. */
+    synchronized void hold() {
+        isHeld = true;
+    }
+
+    void resume() {
+        synchronized (this) {
+            isHeld = false;
+        }
+        post();
+    }
+
+    // --- adding ---
+
+    /**
+     * Makes a message to encode.
+     *
+     * @param length of the message
+     * @param bytes of it that count as queued
+     */
+    SendEntry.Message newMessage(int length, long bytes) throws RdmaException {
+        boolean isFull;
+        synchronized (this) {
+            isFull = isOver || waiting.size() + posted.size() >= depth;
+        }
+        return new SendEntry.Message(this, length, isFull ? null : memory.takeFor(length), bytes);
+    }
+
+    /** Adds an encoded message; false where nothing is sent any more. */
+    boolean add(SendEntry.Message message, Bhs bhs) {
+        synchronized (this) {
+            if (!isOver && !isClosing) {
+                message.isUnexpected = unexpected.isUnexpected(bhs);
+                if (message.isUnexpected) {
+                    message.opcode = bhs.opcode();
+                    message.tag = unexpected.tag(bhs);
+                    message.statSn = UnexpectedPdus.statSn(bhs);
+                }
+                enqueue(message);
+                return true;
+            }
+        }
+        message.finish(false);
+        return false;
+    }
+
+    /** Adds a message that is not a PDU, before all that wait, and posts it also while the queue is held. */
+    void addFirst(SendEntry.Message message) {
+        RdmaException why = null;
+        synchronized (this) {
+            Endpoint to = endpoint;
+            if (!isOver && to != null) {
+                try {
+                    message.describe(request);
+                    to.post(request.attachment(message));
+                    posted.add(message);
+                    return;
+                } catch (RdmaException e) {
+                    why = e;
+                }
+            }
+        }
+        message.finish(false);
+        if (why != null) {
+            failed.accept(why);
+        }
+    }
+
+    /** Adds RDMA operations; false where nothing is done any more, and the caller finishes them. */
+    boolean add(List<? extends SendEntry> operations) {
+        synchronized (this) {
+            if (isOver || isClosing) {
+                return false;
+            }
+            for (SendEntry each : operations) {
+                if (each instanceof SendEntry.Read read) {
+                    read.command.readsOutstanding++;
+                    readsOutstanding++;
+                }
+                enqueue(each);
+            }
+            return true;
+        }
+    }
+
+    private void enqueue(SendEntry entry) {
+        waiting.add(entry);
+        waitingBytes += entry.bytes;
+        waitingMessageBytes += entry instanceof SendEntry.Message ? entry.bytes : 0;
+    }
+
+    synchronized long waitingBytes() { return waitingBytes; }
+
+    synchronized long waitingMessageBytes() { return waitingMessageBytes; }
+
+    // --- posting ---
+
+    /** Posts what waits, as far as it can be. */
+    void post() {
+        IOException why;
+        synchronized (this) {
+            why = postAll();
+        }
+        if (why != null) {
+            failed.accept(why);
+        }
+    }
+
+    private @Nullable IOException postAll() {
+        Endpoint to = endpoint;
+        if (to == null || isHeld || isOver) {
+            return null;
+        }
+        try {
+            for (SendEntry next; (next = waiting.peek()) != null && mayFollow(next);) {
+                next.isSilent = next.maySilence() && silentInRow + 1 < depth / 2;
+                next.describe(request);
+                if (next.isSilent) {
+                    request.unsignalled();
+                }
+                if (!to.tryPost(request.attachment(next))) {
+                    break;
+                }
+                leave(next);
+            }
+            return null;
+        } catch (EndpointStateException _) {
+            return null; // the connection has ended, and is about to tell
+        } catch (RdmaException e) {
+            return e;
+        }
+    }
+
+    /** Counts an entry that was posted. */
+    private void leave(SendEntry entry) {
+        waiting.remove();
+        posted.add(entry);
+        waitingBytes -= entry.bytes;
+        silentInRow = entry.isSilent ? silentInRow + 1 : 0;
+        if (entry instanceof SendEntry.Message message) {
+            waitingMessageBytes -= entry.bytes;
+            if (message.isUnexpected) {
+                unexpected.sent(message.opcode, message.tag, message.statSn);
+            }
+        }
+    }
+
+    private boolean mayFollow(SendEntry entry) {
+        if (!(entry instanceof SendEntry.Message message)) {
+            return true;
+        }
+        RemoteCommand after = message.after;
+        return (after == null || after.readsOutstanding == 0)
+                && (!message.isAfterAllReads || readsOutstanding == 0)
+                && (!message.isUnexpected || !unexpected.isFull());
+    }
+
+    /** Takes a PDU of the peer, which may permit to send others. */
+    void received(Bhs bhs) {
+        boolean fewer;
+        synchronized (this) {
+            fewer = unexpected.received(bhs) && !waiting.isEmpty();
+        }
+        if (fewer) {
+            post();
+        }
+    }
+
+    /** Takes the header of a request that the peer has rejected. */
+    void rejected(Bhs refused) {
+        boolean fewer;
+        synchronized (this) {
+            fewer = unexpected.rejected(refused) && !waiting.isEmpty();
+        }
+        if (fewer) {
+            post();
+        }
+    }
+
+    // --- completions, on the home loop ---
+
+    /** An operation is over, and with its success all silent ones before it. */
+    void completed(SendEntry entry, Completion how) {
+        boolean success = how.isSuccess();
+        synchronized (this) {
+            if (entry.isDone) {
+                return;
+            }
+            if (success) {
+                for (SendEntry earlier : posted) {
+                    if (earlier.equals(entry)) {
+                        break;
+                    }
+                    if (earlier.isSilent && !earlier.isDone) {
+                        done(earlier);
+                    }
+                }
+            }
+            wasCut |= !success;
+            done(entry);
+            while (!posted.isEmpty() && posted.peek().isDone) {
+                posted.remove();
+            }
+        }
+        if (!success && how.status() != CompletionStatus.FLUSHED) {
+            failed.accept(new IOException("an operation failed: " + how));
+        }
+        finished.forEach(each -> each.finish(success));
+        finished.clear();
+        post();
+        progress.run();
+    }
+
+    private void done(SendEntry entry) {
+        entry.isDone = true;
+        finished.add(entry);
+        if (entry instanceof SendEntry.Read read) {
+            read.command.readsOutstanding--;
+            readsOutstanding--;
+        }
+    }
+
+    // --- the end ---
+
+    /** Takes nothing more; what is there is still sent. */
+    synchronized void close() {
+        isClosing = true;
+    }
+
+    /** Whether all has been sent. */
+    synchronized boolean isIdle() {
+        return waiting.isEmpty()
+                && posted.stream().allMatch(entry -> entry.isSilent || entry.isDone);
+    }
+
+    /** Sends nothing more. What is posted is left to the device. */
+    synchronized void stop() {
+        isOver = true;
+    }
+
+    /** Whether operations have not been performed, or perhaps not; after the end. */
+    synchronized boolean wasCut() {
+        return wasCut;
+    }
+
+    /** Finishes what was never posted, after {@link #stop}; on the home loop. */
+    void dropWaiting() {
+        List<SendEntry> dropped;
+        synchronized (this) {
+            dropped = List.copyOf(waiting);
+            wasCut |= !waiting.isEmpty();
+            waiting.clear();
+            waitingBytes = 0;
+            waitingMessageBytes = 0;
+        }
+        dropped.forEach(each -> each.finish(false));
+    }
+
+    /** Finishes what was posted, after the endpoint was closed; on the home loop. */
+    void dropPosted() {
+        synchronized (this) {
+            endpoint = null;
+            for (SendEntry each : posted) {
+                if (!each.isDone) {
+                    wasCut = true;
+                    done(each);
+                }
+            }
+            posted.clear();
+        }
+        List<SendEntry> dropped = List.copyOf(finished);
+        finished.clear();
+        dropped.forEach(each -> each.finish(false));
+    }
+}

@@ -1,0 +1,109 @@
+package lunar.iser.connection;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Map from task tags to what belongs to them: open addressing, so that tasks that come and go make no garbage. Not for
+ * use by several threads at a time.
+ *
+ * @param <V> what belongs to a tag
+ */
+final class TagMap<V> {
+    private static final int FIRST_SLOTS = 64;
+    private static final int HASH = 0x9e37_79b9;
+
+    private int[] tags = new int[FIRST_SLOTS];
+    private @Nullable Object[] values = new Object[FIRST_SLOTS];
+    private int size;
+
+    int size() { return size; }
+
+    private int home(int tag) {
+        return (tag * HASH) >>> (Integer.numberOfLeadingZeros(tags.length) + 1);
+    }
+
+    private int next(int slot) { return (slot + 1) & (tags.length - 1); }
+
+    /** Returns the slot of a tag, or the free one where it would be. */
+    private int slot(int tag) {
+        int slot = home(tag);
+        while (values[slot] != null && tags[slot] != tag) {
+            slot = next(slot);
+        }
+        return slot;
+    }
+
+    /** Returns what belongs to a tag; null for nothing. */
+    @Nullable
+    V get(int tag) { return value(slot(tag)); }
+
+    @SuppressWarnings("unchecked") // only put adds to the array
+    private @Nullable V value(int slot) { return (V) values[slot]; }
+
+    /** Replaces what belongs to a tag; returns what did before. */
+    @Nullable
+    V put(int tag, V value) {
+        if (2 * size >= tags.length) {
+            grow();
+        }
+        int slot = slot(tag);
+        V before = value(slot);
+        tags[slot] = tag;
+        values[slot] = value;
+        size += before == null ? 1 : 0;
+        return before;
+    }
+
+    private void grow() {
+        int[] oldTags = tags;
+        @Nullable
+        Object[] oldValues = values;
+        tags = new int[2 * oldTags.length];
+        values = new Object[tags.length];
+        for (int i = 0; i < oldTags.length; i++) {
+            if (oldValues[i] != null) {
+                int slot = slot(oldTags[i]);
+                tags[slot] = oldTags[i];
+                values[slot] = oldValues[i];
+            }
+        }
+    }
+
+    /** Removes a tag; returns what belonged to it. */
+    @Nullable
+    V remove(int tag) {
+        int hole = slot(tag);
+        V removed = value(hole);
+        if (removed == null) {
+            return null;
+        }
+        size--;
+        values[hole] = null;
+        for (int slot = next(hole); values[slot] != null; slot = next(slot)) {
+            int home = home(tags[slot]);
+            if (((slot - home) & (tags.length - 1)) >= ((slot - hole) & (tags.length - 1))) {
+                tags[hole] = tags[slot]; // it is reached over the hole
+                values[hole] = values[slot];
+                values[slot] = null;
+                hole = slot;
+            }
+        }
+        return removed;
+    }
+
+    /** Removes everything; returns it. */
+    List<V> clear() {
+        var all = new ArrayList<V>();
+        for (int i = 0; i < values.length; i++) {
+            V value = value(i);
+            if (value != null) {
+                all.add(value);
+                values[i] = null;
+            }
+        }
+        size = 0;
+        return all;
+    }
+}

@@ -1,0 +1,139 @@
+package lunar.iser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import lunar.iscsi.pdu.DataIn;
+import lunar.iscsi.pdu.Pdu;
+import lunar.iscsi.pdu.R2t;
+import lunar.iscsi.pdu.ScsiCommand;
+import lunar.iscsi.pdu.ScsiResponse;
+import lunar.iscsi.spi.Transport.Release;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** No buffer is released, and none used again, before the device is done with it. */
+@Timeout(300)
+class DelayedCompletionTest {
+    private static final MemorySegment NONE = MemorySegment.NULL;
+    private static final int BYTES = 100_000;
+
+    private final HoldingDevice initiatorDevice = HoldingDevice.over(TestPair.device());
+    private final HoldingDevice targetDevice = HoldingDevice.over(TestPair.device());
+    private final MemorySegment buffer = Arena.ofAuto().allocate(BYTES);
+    private final AtomicInteger released = new AtomicInteger();
+    private final Release release = released::incrementAndGet;
+
+    private static void command(TestEnd initiator, int itt, boolean reads, MemorySegment buffer,
+            Release release) {
+        initiator.transport().sendCommand(
+                TestPair.command(itt, reads, !reads, BYTES, 0).bytes(), NONE,
+                reads ? buffer : NONE, reads ? NONE : buffer, release);
+        initiator.transport().flush();
+    }
+
+    /** Lets the loop of an end run some turns, in which it would do what it must not. */
+    private static void letRun(TestEnd end) throws Exception {
+        for (int i = 0; i < 5; i++) {
+            var turned = new CompletableFuture<Boolean>();
+            end.transport().loop().execute(() -> turned.complete(true));
+            assertThat(turned.get(60, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    void shouldKeepDataInUntilTheyAreWritten() throws Exception {
+        try (var pair = TestPair.of(TestPair.device(), targetDevice.device())) {
+            TestEnd initiator = TestPair.begin(pair.connect());
+            TestEnd target = TestPair.begin(pair.accepted());
+            command(initiator, 1, true, Arena.ofAuto().allocate(BYTES), Release.NOTHING);
+            var _ = target.next(ScsiCommand.OPCODE);
+            targetDevice.hold();
+            target.transport().send(TestPair.pdu(DataIn.OPCODE, 1).lengths(0, BYTES).bytes(),
+                    buffer, release);
+            target.transport().send(TestPair.pdu(ScsiResponse.OPCODE, 1).bytes(), NONE,
+                    Release.NOTHING);
+            target.transport().flush();
+            var _ = initiator.next(ScsiResponse.OPCODE);
+            letRun(target);
+            assertThat(released).as("the device has not reported the write").hasValue(0);
+            targetDevice.letGo();
+            IserTransportTest.await(() -> released.get() == 1);
+        }
+    }
+
+    @Test
+    void shouldKeepDataOfAnAbortedConnectionUntilTheDeviceHasFlushedThem() throws Exception {
+        try (var pair = TestPair.of(TestPair.device(), targetDevice.device())) {
+            TestEnd initiator = TestPair.begin(pair.connect());
+            TestEnd target = TestPair.begin(pair.accepted());
+            command(initiator, 1, true, Arena.ofAuto().allocate(BYTES), Release.NOTHING);
+            command(initiator, 2, false, Arena.ofAuto().allocate(BYTES), Release.NOTHING);
+            var _ = target.next(ScsiCommand.OPCODE);
+            var _ = target.next(ScsiCommand.OPCODE);
+            targetDevice.hold();
+            target.transport().send(TestPair.pdu(DataIn.OPCODE, 1).lengths(0, BYTES).bytes(),
+                    buffer, release);
+            target.transport().fetch(TestPair.pdu(R2t.OPCODE, 2).int32(Pdu.TTT, 1)
+                    .int32(R2t.DESIRED_DATA_TRANSFER_LENGTH, BYTES).bytes(),
+                    Arena.ofAuto().allocate(BYTES), release);
+            target.transport().flush();
+            target.transport().abort();
+            letRun(target);
+            assertThat(released).as("nothing is flushed yet").hasValue(0);
+            assertThat(target.isClosed()).isFalse();
+            assertThat(pair.targetLoops().messageBuffersInUse()).isPositive();
+            targetDevice.letGo();
+            assertThat(target.end()).isPresent();
+            assertThat(released).hasValue(2);
+            assertThat(pair.targetLoops().messageBuffersInUse()).isZero();
+            var _ = initiator.end();
+        }
+    }
+
+    @Test
+    void shouldKeepBuffersOfCommandsUntilThePeerCanAccessThemNoMore() throws Exception {
+        try (var pair = TestPair.of(initiatorDevice.device(), TestPair.device())) {
+            TestEnd initiator = TestPair.begin(pair.connect());
+            TestEnd target = TestPair.begin(pair.accepted());
+            command(initiator, 1, true, buffer, release);
+            command(initiator, 2, false, Arena.ofAuto().allocate(BYTES), release);
+            var _ = target.next(ScsiCommand.OPCODE);
+            var _ = target.next(ScsiCommand.OPCODE);
+            initiatorDevice.hold();
+            initiator.transport().abort();
+            letRun(initiator);
+            assertThat(released).as("the endpoint is not flushed yet").hasValue(0);
+            assertThat(initiator.isClosed()).isFalse();
+            initiatorDevice.letGo();
+            assertThat(initiator.end()).isPresent();
+            assertThat(released).hasValue(2);
+            var _ = target.end();
+        }
+    }
+
+    @Test
+    void shouldReleaseEverythingWhenTheLoopEndsMeanwhile() throws Exception {
+        try (var pair = TestPair.of(TestPair.device(), targetDevice.device())) {
+            TestEnd initiator = TestPair.begin(pair.connect());
+            TestEnd target = TestPair.begin(pair.accepted());
+            command(initiator, 1, true, Arena.ofAuto().allocate(BYTES), Release.NOTHING);
+            var _ = target.next(ScsiCommand.OPCODE);
+            targetDevice.hold();
+            target.transport().send(TestPair.pdu(DataIn.OPCODE, 1).lengths(0, BYTES).bytes(),
+                    buffer, release);
+            target.transport().flush();
+            target.transport().abort();
+            letRun(target);
+            assertThat(released).hasValue(0);
+            pair.targetLoops().close(); // closes the endpoint, which ends all access to memory
+            assertThat(target.isClosed()).isTrue();
+            assertThat(released).hasValue(1);
+            var _ = initiator.end();
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package lunar.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import lunar.block.BlockDevice;
+import lunar.block.Devices;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Initiator and target in processes of their own, over iSER. */
+@Timeout(300)
+class IserProcessTest {
+    private static final String IQN = "iqn.2026-11.org.lunar:process";
+    private static final int BLOCK = 512;
+    private static final int CHUNK = 128 * BLOCK;
+    private static final int WRITERS = 4;
+
+    @TempDir
+    Path folder;
+
+    @BeforeAll
+    static void requireDevice() { RdmaDevices.require(); }
+
+    private ServeProcess serve(String portal) throws Exception { return new ServeProcess(folder, """
+            portals = ["127.0.0.1:0", { listen = "%s", transport = "iser" }]
+            rdma-provider = "libfabric:tcp"
+            iqn = "%s"
+            luns = ["file:%s?size=8MiB"]
+            """.formatted(portal, IQN, folder.resolve("disk.img")), 1); }
+
+    private static String url(String portal) {
+        return portal + "/" + IQN + "/0?rdma-provider=libfabric:tcp&no-path-retry=queue";
+    }
+
+    @Test
+    void shouldServeAnotherProcess() throws Exception {
+        try (var server = serve("127.0.0.1:0")) {
+            String portal = server.portal(1);
+            assertThat(portal).startsWith("iser://127.0.0.1:");
+            try (BlockDevice device = Devices.open(url(portal))) {
+                MemorySegment data = MemorySegment.ofArray(new byte[CHUNK]);
+                data.fill((byte) 7);
+                device.write(1000, data);
+                MemorySegment back = MemorySegment.ofArray(new byte[CHUNK]);
+                device.read(1000, back);
+                assertThat(back.mismatch(data)).isEqualTo(-1);
+            }
+        } // which fails if it does not end well
+    }
+
+    @Test
+    void shouldGoOnAfterTheServerWasKilledInTheMiddleOfTransfers() throws Exception {
+        ServeProcess first = serve("127.0.0.1:0");
+        String portal = first.portal(1);
+        var stop = new AtomicBoolean();
+        var written = new AtomicInteger();
+        try (BlockDevice device = Devices.open(url(portal));
+                var threads = Executors.newFixedThreadPool(WRITERS)) {
+            var running = new ArrayList<Future<Byte>>();
+            for (int writer = 0; writer < WRITERS; writer++) {
+                long at = (long) writer * CHUNK / BLOCK;
+                Callable<Byte> work = () -> {
+                    MemorySegment data = MemorySegment.ofArray(new byte[CHUNK]);
+                    byte round = 0;
+                    while (!stop.get()) {
+                        data.fill(++round);
+                        device.write(at, data);
+                        written.incrementAndGet();
+                    }
+                    return round;
+                };
+                running.add(threads.submit(work));
+            }
+            try {
+                ServedTarget.await("writes", () -> written.get() > 50);
+                first.kill();
+                int before = written.get();
+                try (var second = serve(portal.substring("iser://".length()))) {
+                    assertThat(second.portal(1)).isEqualTo(portal);
+                    ServedTarget.await("writes after the restart",
+                            () -> written.get() > before + 2 * WRITERS);
+                    stop.set(true);
+                    for (int writer = 0; writer < WRITERS; writer++) {
+                        byte last = running.get(writer).get();
+                        byte[] back = new byte[CHUNK];
+                        device.read((long) writer * CHUNK / BLOCK, MemorySegment.ofArray(back));
+                        assertThat(back).as("writer %d", writer).containsOnly(last);
+                    }
+                    device.close();
+                }
+            } finally {
+                stop.set(true);
+            }
+        } finally {
+            first.close();
+        }
+    }
+}
