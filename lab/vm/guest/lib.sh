@@ -249,6 +249,33 @@ run_tests() {
         -cp '/opt/tests/classes:/opt/tests/lib/*' RunTests "$@"
 }
 
+# --- Lunar in the guest ---
+
+# lunar ARG...: the command of this checkout (# check: guest). `check` has shared it at the path that it has on the host,
+# for which its ahead-of-time cache was made.
+lunar_dist=$(sed -n 's|^[^ ]* \(.*/dist\) ro$|\1|p' /run/lab/mounts 2>/dev/null || true)
+lunar_command=(java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:AOTCache="$lunar_dist/lunar.aot" -Xlog:aot=off -Xlog:cds=off
+    --module-path "$lunar_dist/lib" --enable-native-access=lunar.store,lunar.tcp,lunar.rdma --module lunar.cli/lunar.cli.Main)
+lunar() { "${lunar_command[@]}" "$@"; }
+
+# serve ARG...: lunar serve in the background, until it serves; what it prints is in /tmp/serve.log. stop_serving ends
+# it, prints that, and fails where the server was gone, or does not end.
+serve() {
+    "${lunar_command[@]}" serve "$@" >/tmp/serve.log 2>&1 &
+    serving=$!
+    wait_for 60 is_serving
+}
+is_serving() {
+    kill -0 "$serving" 2>/dev/null || { cat /tmp/serve.log; die "the server ended at its start"; }
+    grep -q '^serving .* lun ' /tmp/serve.log
+}
+stop_serving() {
+    cat /tmp/serve.log
+    kill "$serving" || die "the server is gone"
+    wait_for 20 server_is_gone
+}
+server_is_gone() { ! kill -0 "$serving" 2>/dev/null; }
+
 # --- faults, multipath ---
 
 # cut_port sport|dport PORT: drops what eth0 sends from (one connection) or to (all of a portal) the TCP port, so
