@@ -116,9 +116,11 @@ final class HoldingDevice implements ProviderDevice {
             public byte[] privateData() { return request.privateData(); }
 
             @Override
-            public ProviderEndpoint createEndpoint(EndpointSetup setup, ConnectionEvents events)
-                    throws RdmaException {
-                return wrap(setup, request.createEndpoint(unwrap(setup), events));
+            public ProviderEndpoint createEndpoint(ProviderChannel on, EndpointSetup setup,
+                    ConnectionEvents events) throws RdmaException {
+                var acceptor = (Channel) on;
+                return acceptor.wrap(setup,
+                        request.createEndpoint(acceptor.channel, unwrap(setup), events));
             }
 
             @Override
@@ -137,7 +139,7 @@ final class HoldingDevice implements ProviderDevice {
             return new EndpointSetup(((Queue) setup.sendQueue()).queue,
                     ((Queue) setup.receiveQueue()).queue, setup.shared(), setup.sharedId(),
                     setup.sendDepth(), setup.receiveDepth(), setup.segments(),
-                    setup.inlineBytes(), setup.readDepth());
+                    setup.inlineBytes(), setup.readDepth(), setup.sendId());
         }
 
         private Endpoint wrap(EndpointSetup setup, ProviderEndpoint endpoint) {
