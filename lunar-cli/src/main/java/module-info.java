@@ -1,5 +1,4 @@
 /** The {@code lunar} command; the only module that reads config files. */
-@SuppressWarnings("module") // lunar.bench is not there when this is compiled
 module lunar.cli {
     requires lunar.block;
     requires lunar.filter;
@@ -39,7 +38,6 @@ module lunar.cli {
     opens lunar.cli.serve to info.picocli;
 
     exports lunar.cli;
-    exports lunar.cli.rdma to lunar.bench;
 
     uses lunar.block.spi.DeviceProvider;
 

@@ -4,6 +4,7 @@ module lunar.rdma {
 
     exports lunar.rdma;
     exports lunar.rdma.message;
+    exports lunar.rdma.probe;
     exports lunar.rdma.spi;
 
     uses lunar.rdma.spi.RdmaProvider;

@@ -8,8 +8,11 @@ import java.util.Map;
 import lunar.cli.command.Console;
 import lunar.cli.command.DeviceCommand;
 import lunar.cli.command.SizeConverter;
+import lunar.rdma.ConnectionException;
 import lunar.rdma.RdmaDevice;
 import lunar.rdma.RdmaException;
+import lunar.rdma.probe.Probe;
+import lunar.rdma.probe.Variant;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -70,8 +73,8 @@ final class RdmaBenchCommand extends DeviceCommand {
     protected int execute() throws Exception {
         logErrorsOnly();
         for (long size : sizes) {
-            if (size < 1 || size > RdmaTask.MAX_MESSAGE_BYTES) {
-                throw wrongUsage("--sizes must be 1 to " + RdmaTask.MAX_MESSAGE_BYTES + ", not "
+            if (size < 1 || size > Probe.MAX_MESSAGE_BYTES) {
+                throw wrongUsage("--sizes must be 1 to " + Probe.MAX_MESSAGE_BYTES + ", not "
                         + size);
             }
         }
@@ -94,6 +97,8 @@ final class RdmaBenchCommand extends DeviceCommand {
                     }
                 }
             }
+        } catch (ConnectionException e) {
+            throw RdmaSession.failure(e);
         }
         if (options.isJson()) {
             tell(true, Map.of("device", device.info().name(), "results",
@@ -102,9 +107,9 @@ final class RdmaBenchCommand extends DeviceCommand {
         return 0;
     }
 
-    private Row measure(RdmaProbe probe, Variant variant, int size) throws RdmaException {
+    private Row measure(Probe probe, Variant variant, int size) throws RdmaException {
         long nanos = probe.roundTrips(variant, size, Math.max(1, count / 10), count, _ -> {});
-        int messages = RdmaProbe.messages(Math.clamp(totalBytes / size, 16, 100_000));
+        int messages = Probe.messages(Math.clamp(totalBytes / size, 16, 100_000));
         long streamed = probe.stream(variant, size, messages / 10, messages);
         return new Row(variant, size, nanos / 1e3 / count, 1e3 * size * messages / streamed);
     }

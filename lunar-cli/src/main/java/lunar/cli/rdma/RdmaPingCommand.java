@@ -5,7 +5,10 @@ import java.util.Locale;
 import lunar.cli.command.Console;
 import lunar.cli.command.DeviceCommand;
 import lunar.cli.command.SizeConverter;
+import lunar.rdma.ConnectionException;
 import lunar.rdma.RdmaDevice;
+import lunar.rdma.probe.Probe;
+import lunar.rdma.probe.Variant;
 import org.HdrHistogram.Histogram;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -52,8 +55,8 @@ final class RdmaPingCommand extends DeviceCommand {
         if (count < 1 || count > MAX_COUNT) {
             throw wrongUsage("--count must be 1 to " + MAX_COUNT + ", not " + count);
         }
-        if (messageBytes < 1 || messageBytes > RdmaTask.MAX_MESSAGE_BYTES) {
-            throw wrongUsage("--size must be 1 to " + RdmaTask.MAX_MESSAGE_BYTES + ", not "
+        if (messageBytes < 1 || messageBytes > Probe.MAX_MESSAGE_BYTES) {
+            throw wrongUsage("--size must be 1 to " + Probe.MAX_MESSAGE_BYTES + ", not "
                     + messageBytes);
         }
         Variant variant = Variant.of(variantName);
@@ -63,6 +66,8 @@ final class RdmaPingCommand extends DeviceCommand {
             long _ = session.probe().roundTrips(variant, (int) messageBytes,
                     Math.max(1, count / 10), count,
                     nanos -> times.recordValue(Math.min(nanos, HIGHEST_NS)));
+        } catch (ConnectionException e) {
+            throw RdmaSession.failure(e);
         }
         tell(device, variant, times);
         return 0;

@@ -8,6 +8,7 @@ import lunar.cli.command.EndSignal;
 import lunar.cli.config.Portal;
 import lunar.rdma.ProtectionDomain;
 import lunar.rdma.RdmaDevice;
+import lunar.rdma.probe.Responder;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -36,7 +37,7 @@ final class RdmaRespondCommand extends DeviceCommand {
         InetSocketAddress listen = RdmaOptions.parse(address);
         RdmaDevice device = options.device();
         try (ProtectionDomain domain = device.open();
-                var responder = new RdmaResponder(domain, listen)) {
+                var responder = new Responder(domain, listen)) {
             String at = Portal.text(responder.address());
             tell(options.isJson(), Map.of("device", device.info().name(), "address", at),
                     "responding on " + at + ", " + device.info().name());

@@ -2,15 +2,18 @@ package lunar.cli.rdma;
 
 import java.net.InetSocketAddress;
 import lunar.cli.command.Failure;
+import lunar.rdma.ConnectionException;
 import lunar.rdma.ProtectionDomain;
 import lunar.rdma.RdmaDevice;
 import lunar.rdma.RdmaException;
+import lunar.rdma.probe.Probe;
+import lunar.rdma.probe.Responder;
 import org.jspecify.annotations.Nullable;
 
 /** A device that is open, and the peer: another process, or a responder in this one. */
 final class RdmaSession implements AutoCloseable {
     private final ProtectionDomain domain;
-    private final @Nullable RdmaResponder responder;
+    private final @Nullable Responder responder;
     private final InetSocketAddress peer;
 
     /**
@@ -18,12 +21,12 @@ final class RdmaSession implements AutoCloseable {
      */
     RdmaSession(RdmaDevice device, String address) throws RdmaException, Failure {
         domain = device.open();
-        RdmaResponder own = null;
+        Responder own = null;
         InetSocketAddress to;
         boolean opened = false;
         try {
             if (address.isEmpty()) {
-                own = new RdmaResponder(domain, RdmaOptions.local(device));
+                own = new Responder(domain, RdmaOptions.local(device));
                 to = own.address();
             } else {
                 to = RdmaOptions.parse(address);
@@ -38,7 +41,13 @@ final class RdmaSession implements AutoCloseable {
         peer = to;
     }
 
-    RdmaProbe probe() { return new RdmaProbe(domain, peer); }
+    /** A failure with advice, for a connection that is not established or has ended. */
+    static Failure failure(ConnectionException cause) {
+        return new Failure(cause.getMessage()
+                + "; 'lunar rdma respond' must run there, with a device of this kind", cause);
+    }
+
+    Probe probe() { return new Probe(domain, peer); }
 
     @Override
     public void close() {

@@ -1,4 +1,4 @@
-package lunar.cli.rdma;
+package lunar.rdma.probe;
 
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -15,11 +15,10 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * @param isEcho whether each message is sent back; otherwise a message of one byte follows each
- *        {@link RdmaEnd#BATCH} messages
+ *        {@link ProbeEnd#BATCH} messages
  * @param messageBytes length of each message
  */
-record RdmaTask(boolean isEcho, Variant variant, int messageBytes) {
-    static final int MAX_MESSAGE_BYTES = 16 << 20;
+record ProbeTask(boolean isEcho, Variant variant, int messageBytes) {
     private static final int MAGIC = 0x4c525031; // LRP1
     private static final int BYTES = 10;
 
@@ -29,7 +28,7 @@ record RdmaTask(boolean isEcho, Variant variant, int messageBytes) {
     }
 
     /** Returns null for what is no task. Devices may add zeros. */
-    static @Nullable RdmaTask decode(byte[] data) {
+    static @Nullable ProbeTask decode(byte[] data) {
         ByteBuffer buffer = ByteBuffer.wrap(data);
         try {
             if (buffer.getInt() != MAGIC) {
@@ -39,10 +38,10 @@ record RdmaTask(boolean isEcho, Variant variant, int messageBytes) {
             Variant variant = Variant.of(buffer.get());
             int bytes = buffer.getInt();
             if (kind < 1 || kind > 2 || variant == null || bytes < 1
-                    || bytes > MAX_MESSAGE_BYTES) {
+                    || bytes > Probe.MAX_MESSAGE_BYTES) {
                 return null;
             }
-            return new RdmaTask(kind == 1, variant, bytes);
+            return new ProbeTask(kind == 1, variant, bytes);
         } catch (BufferUnderflowException e) {
             return null;
         }

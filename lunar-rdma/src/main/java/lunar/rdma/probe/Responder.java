@@ -1,4 +1,4 @@
-package lunar.cli.rdma;
+package lunar.rdma.probe;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
@@ -10,8 +10,8 @@ import lunar.rdma.ProtectionDomain;
 import lunar.rdma.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-/** The peer of a {@link RdmaProbe}: serves one connection after the other, on a thread of its own. */
-public final class RdmaResponder implements AutoCloseable {
+/** The peer of a {@link Probe}: serves one connection after the other, on a thread of its own. */
+public final class Responder implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
 
     private final ProtectionDomain domain;
@@ -26,7 +26,7 @@ public final class RdmaResponder implements AutoCloseable {
      * @param domain remains the caller's, which closes it afterwards
      * @param address port 0 picks a free one
      */
-    public RdmaResponder(ProtectionDomain domain, InetSocketAddress address) throws RdmaException {
+    public Responder(ProtectionDomain domain, InetSocketAddress address) throws RdmaException {
         this.domain = domain;
         channel = domain.openChannel();
         boolean listening = false;
@@ -76,15 +76,15 @@ public final class RdmaResponder implements AutoCloseable {
 
     /** Serves a connection until it ends. */
     private void serve(ConnectionRequest request) throws RdmaException {
-        RdmaTask task = RdmaTask.decode(request.privateData());
+        ProbeTask task = ProbeTask.decode(request.privateData());
         if (task == null) {
             request.reject(new byte[0]);
             return;
         }
-        try (RdmaEnd end = RdmaEnd.accept(domain, request, task)) {
+        try (ProbeEnd end = ProbeEnd.accept(domain, request, task)) {
             for (long answered = 0; !isClosed && end.isConnected();) {
                 end.poll();
-                long due = task.isEcho() ? end.received() : end.received() / RdmaEnd.BATCH;
+                long due = task.isEcho() ? end.received() : end.received() / ProbeEnd.BATCH;
                 for (; answered < due; answered++) {
                     end.send(task.isEcho() ? task.messageBytes() : 1);
                 }

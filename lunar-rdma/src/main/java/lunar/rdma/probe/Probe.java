@@ -1,4 +1,4 @@
-package lunar.cli.rdma;
+package lunar.rdma.probe;
 
 import java.net.InetSocketAddress;
 import java.util.function.LongConsumer;
@@ -6,14 +6,17 @@ import lunar.rdma.ProtectionDomain;
 import lunar.rdma.RdmaException;
 
 /**
- * Measures round trips and bandwidth with a {@link RdmaResponder}. Both ends poll; a connection is made for each
+ * Measures round trips and bandwidth with a {@link Responder}. Both ends poll; a connection is made for each
  * measurement. For one thread.
  */
-public final class RdmaProbe {
+public final class Probe {
+    /** Longest message. */
+    public static final int MAX_MESSAGE_BYTES = 16 << 20;
+
     private final ProtectionDomain domain;
     private final InetSocketAddress peer;
 
-    public RdmaProbe(ProtectionDomain domain, InetSocketAddress peer) {
+    public Probe(ProtectionDomain domain, InetSocketAddress peer) {
         this.domain = domain;
         this.peer = peer;
     }
@@ -27,8 +30,8 @@ public final class RdmaProbe {
      */
     public long roundTrips(Variant variant, int messageBytes, int warmUp, int count,
             LongConsumer each) throws RdmaException {
-        try (RdmaEnd end = RdmaEnd.connect(domain, peer,
-                new RdmaTask(true, variant, messageBytes))) {
+        try (ProbeEnd end = ProbeEnd.connect(domain, peer,
+                new ProbeTask(true, variant, messageBytes))) {
             for (int i = 0; i < warmUp; i++) {
                 roundTrip(end);
             }
@@ -44,7 +47,7 @@ public final class RdmaProbe {
         }
     }
 
-    private static void roundTrip(RdmaEnd end) throws RdmaException {
+    private static void roundTrip(ProbeEnd end) throws RdmaException {
         long before = end.received();
         end.send(end.task().messageBytes());
         while (end.received() == before) {
@@ -53,15 +56,15 @@ public final class RdmaProbe {
     }
 
     /**
-     * Sends messages in one direction, up to {@link RdmaEnd#DEPTH} ahead of the peer.
+     * Sends messages in one direction, up to {@link ProbeEnd#DEPTH} ahead of the peer.
      *
-     * @param count rounded up to a multiple of {@link RdmaEnd#BATCH}
+     * @param count rounded up to a multiple of {@link ProbeEnd#BATCH}
      * @return nanoseconds until the peer has received all
      */
     public long stream(Variant variant, int messageBytes, int warmUp, int count)
             throws RdmaException {
-        try (RdmaEnd end = RdmaEnd.connect(domain, peer,
-                new RdmaTask(false, variant, messageBytes))) {
+        try (ProbeEnd end = ProbeEnd.connect(domain, peer,
+                new ProbeTask(false, variant, messageBytes))) {
             stream(end, batches(warmUp));
             long start = System.nanoTime();
             stream(end, batches(count));
@@ -71,18 +74,18 @@ public final class RdmaProbe {
 
     /** Number of messages that {@link #stream} sends. */
     public static int messages(int count) {
-        return batches(count) * RdmaEnd.BATCH;
+        return batches(count) * ProbeEnd.BATCH;
     }
 
-    private static int batches(int count) { return Math.ceilDiv(count, RdmaEnd.BATCH); }
+    private static int batches(int count) { return Math.ceilDiv(count, ProbeEnd.BATCH); }
 
-    private static void stream(RdmaEnd end, int batches) throws RdmaException {
+    private static void stream(ProbeEnd end, int batches) throws RdmaException {
         long before = end.received();
         for (int sent = 0; sent < batches; sent++) {
-            while (sent - (end.received() - before) >= RdmaEnd.DEPTH / RdmaEnd.BATCH) {
+            while (sent - (end.received() - before) >= ProbeEnd.DEPTH / ProbeEnd.BATCH) {
                 end.poll();
             }
-            for (int i = 0; i < RdmaEnd.BATCH; i++) {
+            for (int i = 0; i < ProbeEnd.BATCH; i++) {
                 end.send(end.task().messageBytes());
             }
         }

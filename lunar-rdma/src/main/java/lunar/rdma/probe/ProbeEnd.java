@@ -1,4 +1,4 @@
-package lunar.cli.rdma;
+package lunar.rdma.probe;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -6,7 +6,6 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.util.HashSet;
 import java.util.Set;
-import lunar.cli.config.Portal;
 import lunar.rdma.Access;
 import lunar.rdma.Completion;
 import lunar.rdma.CompletionQueue;
@@ -30,7 +29,7 @@ import lunar.rdma.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /** One end of a connection that is measured. For one thread. */
-final class RdmaEnd implements EndpointHandler, AutoCloseable {
+final class ProbeEnd implements EndpointHandler, AutoCloseable {
     /** Messages in flight in each direction. */
     static final int DEPTH = 16;
     /** A sink confirms so many messages at a time. */
@@ -49,7 +48,7 @@ final class RdmaEnd implements EndpointHandler, AutoCloseable {
     }
 
     private final ProtectionDomain domain;
-    private final RdmaTask task;
+    private final ProbeTask task;
     private final Arena arena = Arena.ofShared();
     private final EventChannel channel;
     private final CompletionQueue queue;
@@ -68,7 +67,8 @@ final class RdmaEnd implements EndpointHandler, AutoCloseable {
     private int empty;
     private @Nullable ConnectionException failure;
 
-    private RdmaEnd(ProtectionDomain domain, RdmaTask task, Factory factory) throws RdmaException {
+    private ProbeEnd(ProtectionDomain domain, ProbeTask task, Factory factory)
+            throws RdmaException {
         this.domain = domain;
         this.task = task;
         int bytes = task.messageBytes();
@@ -109,22 +109,21 @@ final class RdmaEnd implements EndpointHandler, AutoCloseable {
         }
     }
 
-    /** Connects to a {@link RdmaResponder}. */
-    static RdmaEnd connect(ProtectionDomain domain, InetSocketAddress address, RdmaTask task)
+    /** Connects to a {@link Responder}. */
+    static ProbeEnd connect(ProtectionDomain domain, InetSocketAddress address, ProbeTask task)
             throws RdmaException {
-        var end = new RdmaEnd(domain, task, EventChannel::createEndpoint);
+        var end = new ProbeEnd(domain, task, EventChannel::createEndpoint);
         try {
             return end.establish(() -> end.endpoint.connect(address, task.encode()));
         } catch (ConnectionException e) {
-            throw new ConnectionException(Portal.text(address) + ": " + e.getMessage()
-                    + "; 'lunar rdma respond' must run there, with a device of this kind",
-                    e.reason());
+            throw new ConnectionException(address.getHostString() + ":" + address.getPort() + ": "
+                    + e.getMessage(), e.reason());
         }
     }
 
-    static RdmaEnd accept(ProtectionDomain domain, ConnectionRequest request, RdmaTask task)
+    static ProbeEnd accept(ProtectionDomain domain, ConnectionRequest request, ProbeTask task)
             throws RdmaException {
-        var end = new RdmaEnd(domain, task, request::createEndpoint);
+        var end = new ProbeEnd(domain, task, request::createEndpoint);
         return end.establish(() -> request.accept(new byte[0]));
     }
 
@@ -134,7 +133,7 @@ final class RdmaEnd implements EndpointHandler, AutoCloseable {
         void run() throws RdmaException;
     }
 
-    private RdmaEnd establish(Start start) throws RdmaException {
+    private ProbeEnd establish(Start start) throws RdmaException {
         boolean established = false;
         try {
             start.run();
@@ -151,7 +150,7 @@ final class RdmaEnd implements EndpointHandler, AutoCloseable {
         }
     }
 
-    RdmaTask task() { return task; }
+    ProbeTask task() { return task; }
 
     /** Number of messages that have been received. */
     long received() { return received; }

@@ -1,7 +1,6 @@
-package lunar.cli.rdma;
+package lunar.rdma.probe;
 
 import java.util.Locale;
-import lunar.cli.command.Failure;
 import org.jspecify.annotations.Nullable;
 
 /** How the bytes of a message cross the border between the collected heap and registered memory, as in Javia-I. */
@@ -19,7 +18,7 @@ public enum Variant {
 
     Variant(int code) { this.code = code; }
 
-    /** Number in a {@link RdmaTask}. */
+    /** Number in a {@link ProbeTask}. */
     int code() { return code; }
 
     /** Finds a variant by its number; null for none. */
@@ -32,19 +31,23 @@ public enum Variant {
         return null;
     }
 
-    /** Name on the command line. */
+    /** Name in lower case, with dashes. */
     public String text() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** Finds a variant by its name on the command line. */
-    static Variant of(String text) throws Failure {
+    /**
+     * Finds a variant by its {@link #text}.
+     *
+     * @throws IllegalArgumentException with a message that lists them
+     */
+    public static Variant of(String text) {
         for (Variant variant : values()) {
             if (variant.text().equals(text)) {
                 return variant;
             }
         }
-        throw new Failure("no variant '" + text
-                + "'; write copy, copy-alloc, zero-copy or pin");
+        throw new IllegalArgumentException(
+                "no variant '" + text + "'; write copy, copy-alloc, zero-copy or pin");
     }
 }
