@@ -53,4 +53,13 @@ class SimulationsTest {
     void shouldTakeMembersThatTakeShorterWrites(long seed) {
         Simulation.withoutChecksums(seed).run();
     }
+
+    /** A member came back after a collapse, or stayed away, whether the volume needed it or not. */
+    @ParameterizedTest
+    @ValueSource(longs = {1_343_467_040, 1_343_500_978})
+    void shouldBringBackTheMembersThatAVolumeNeeds(long seed) {
+        var simulations = new Simulations(seed, 1);
+        simulations.play();
+        assertThat(simulations.failures()).isEmpty();
+    }
 }
