@@ -28,6 +28,7 @@ import lunar.iscsi.pdu.R2t;
 import lunar.iscsi.pdu.ScsiCommand;
 import lunar.iscsi.pdu.ScsiResponse;
 import lunar.iscsi.pdu.TaskManagementRequest;
+import lunar.iscsi.pdu.TaskManagementResponse;
 import lunar.iscsi.spi.Transport.Release;
 import lunar.iscsi.spi.TransportProvider.Registration;
 import lunar.testkit.Seed;
@@ -265,6 +266,34 @@ class IserTransportTest {
             var _ = initiator.next(ScsiResponse.OPCODE);
             var _ = target.next(DataOut.OPCODE);
         }
+        assertThat(initiator.isClosed()).isFalse();
+    }
+
+    /** The answer to a task management function waits for the reads before it, and those behind it wait for it. */
+    @Test
+    void shouldFetchAlsoBehindTheAnswerToATaskManagementFunction() throws Exception {
+        TestEnd initiator = initiator();
+        TestEnd target = target();
+        for (int itt = 1; itt <= 2; itt++) {
+            initiator.transport().sendCommand(
+                    TestPair.command(itt, false, true, 200_000, 0).bytes(), NONE, NONE,
+                    Arena.ofAuto().allocate(200_000), release);
+        }
+        initiator.transport().flush();
+        var _ = target.next(ScsiCommand.OPCODE);
+        var _ = target.next(ScsiCommand.OPCODE);
+        var fetched = new AtomicInteger();
+        initiator.before = () -> assertThat(fetched).hasPositiveValue();
+        target.transport().fetch(r2t(1, 1, 0, 200_000).bytes(),
+                Arena.ofAuto().allocate(200_000), fetched::incrementAndGet);
+        target.transport().send(TestPair.pdu(TaskManagementResponse.OPCODE, 3).bytes(), NONE,
+                Release.NOTHING);
+        target.transport().fetch(r2t(2, 2, 0, 200_000).bytes(),
+                Arena.ofAuto().allocate(200_000), Release.NOTHING);
+        target.transport().flush();
+        assertThat(initiator.next(TaskManagementResponse.OPCODE).bhs().itt()).isEqualTo(3);
+        assertThat(target.next(DataOut.OPCODE).bhs().itt()).isEqualTo(1);
+        assertThat(target.next(DataOut.OPCODE).bhs().itt()).isEqualTo(2);
         assertThat(initiator.isClosed()).isFalse();
     }
 

@@ -13,7 +13,7 @@ final class RemoteCommand {
     private final int readStag;
     private final long readBase;
 
-    /** RDMA Reads for the command that are queued or posted; guarded by the send queue. */
+    /** RDMA Reads for the command that are posted; guarded by the send queue. */
     int readsOutstanding;
 
     /**

@@ -46,6 +46,7 @@ final class SendQueue {
     private long waitingBytes;
     private long waitingMessageBytes;
     private int silentInRow;
+    /** RDMA Reads that are posted. Those before the head of {@link #waiting} all are; those behind it do not count. */
     private int readsOutstanding;
     private boolean isHeld;
     private boolean isClosing;
@@ -154,13 +155,7 @@ final class SendQueue {
             if (isOver || isClosing) {
                 return false;
             }
-            for (SendEntry each : operations) {
-                if (each instanceof SendEntry.Read read) {
-                    read.command.readsOutstanding++;
-                    readsOutstanding++;
-                }
-                enqueue(each);
-            }
+            operations.forEach(this::enqueue);
             return true;
         }
     }
@@ -224,6 +219,9 @@ final class SendQueue {
             if (message.isUnexpected) {
                 unexpected.sent(message.opcode, message.tag, message.statSn);
             }
+        } else if (entry instanceof SendEntry.Read read) {
+            read.command.readsOutstanding++;
+            readsOutstanding++;
         }
     }
 
