@@ -31,6 +31,8 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
     private final IserSource source;
     private final Function<Transport, PduReceiver> receiver;
     private final CompletableFuture<Listener> listener = new CompletableFuture<>();
+    /** Whether a failure was logged since the last connection; of the loop's thread. */
+    private boolean hasWarned;
 
     private IserListener(DeviceLoops loops, Function<Transport, PduReceiver> receiver) {
         this.loops = loops;
@@ -71,9 +73,12 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
         source.happened();
         try {
             accept(request);
+            hasWarned = false;
         } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.WARNING, "a connection of {0} failed: {1}",
-                    request.peer(), e.getMessage());
+            // A failure that lasts, as of a device without room, is logged once.
+            LOG.log(hasWarned ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
+                    "a connection of {0} failed: {1}", request.peer(), e.getMessage());
+            hasWarned = true;
         }
     }
 
@@ -83,10 +88,12 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
         var transport = new IserTransport(source, loops.memory(), false, false, local(),
                 request.peer(), IserTransport.accepted(receiver));
         source.add(transport);
+        boolean hasEndpoint = false;
         boolean accepted = false;
         try {
             Endpoint endpoint = request.createEndpoint(loops.endpoint(source, TIMEOUT_MS),
                     transport.handler());
+            hasEndpoint = true;
             transport.open(endpoint);
             transport.invalidates(invalidates);
             request.accept(new ConnectData(true, !invalidates).encode());
@@ -94,6 +101,9 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
         } finally {
             if (!accepted) {
                 transport.abort();
+            }
+            if (!hasEndpoint) {
+                request.reject(new byte[0]); // or the peer waits until its time is over
             }
         }
     }

@@ -10,6 +10,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import lunar.rdma.Access;
 import lunar.rdma.CompletionStatus;
 import lunar.rdma.DeviceInfo;
+import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaDevice;
 import lunar.rdma.RdmaException;
 import lunar.rdma.WorkRequest;
@@ -35,12 +36,18 @@ final class HoldingDevice implements ProviderDevice {
     private final ProviderDevice inner;
     private final List<Endpoint> endpoints = new CopyOnWriteArrayList<>();
     private volatile boolean holding;
+    private volatile boolean isFull;
 
     private HoldingDevice(ProviderDevice inner) { this.inner = inner; }
 
     static HoldingDevice over(RdmaDevice device) { return new HoldingDevice(device.provider()); }
 
     RdmaDevice device() { return new RdmaDevice(this); }
+
+    /** Sets whether it has no room for endpoints of requests. */
+    void full(boolean value) {
+        isFull = value;
+    }
 
     /** Reports no completion from now on. */
     void hold() { holding = true; }
@@ -118,6 +125,9 @@ final class HoldingDevice implements ProviderDevice {
             @Override
             public ProviderEndpoint createEndpoint(ProviderChannel on, EndpointSetup setup,
                     ConnectionEvents events) throws RdmaException {
+                if (isFull) {
+                    throw new ProviderException("no room for an endpoint", 0);
+                }
                 var acceptor = (Channel) on;
                 return acceptor.wrap(setup,
                         request.createEndpoint(acceptor.channel, unwrap(setup), events));
