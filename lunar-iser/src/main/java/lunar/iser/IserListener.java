@@ -3,13 +3,17 @@ package lunar.iser;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
 import lunar.iscsi.framing.PduReceiver;
+import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
+import lunar.iser.connection.Home;
 import lunar.iser.connection.IserTransport;
 import lunar.iser.wire.ConnectData;
 import lunar.rdma.ConnectionException;
@@ -18,6 +22,7 @@ import lunar.rdma.ConnectionRequest;
 import lunar.rdma.Endpoint;
 import lunar.rdma.Listener;
 import lunar.rdma.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A portal over RDMA. Its connections live on the loop that listens, since an endpoint belongs to the channel that
@@ -27,11 +32,17 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
     private static final System.Logger LOG = System.getLogger("lunar.iser");
     private static final int TIMEOUT_MS = 15_000;
 
+    /** Most connections that were accepted and are not established: each has buffers, and any peer can request them. */
+    static final int MAX_PENDING = 64;
+
     private final DeviceLoops loops;
     private final IserSource source;
     private final Function<Transport, PduReceiver> receiver;
     private final CompletableFuture<Listener> listener = new CompletableFuture<>();
-    /** Whether a failure was logged since the last connection; of the loop's thread. */
+
+    // Loop's thread only.
+    private final Set<IserTransport> pending = new HashSet<>();
+    /** Whether a failure was logged since the last connection. */
     private boolean hasWarned;
 
     private IserListener(DeviceLoops loops, Function<Transport, PduReceiver> receiver) {
@@ -72,22 +83,32 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
     public void requested(ConnectionRequest request) {
         source.happened();
         try {
-            accept(request);
-            hasWarned = false;
+            if (pending.size() < MAX_PENDING) {
+                accept(request);
+                hasWarned = false;
+            } else {
+                warn(request, pending.size() + " others are not established yet");
+                request.reject(new byte[0]);
+            }
         } catch (RdmaException e) {
-            // A failure that lasts, as of a device without room, is logged once.
-            LOG.log(hasWarned ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
-                    "a connection of {0} failed: {1}", request.peer(), e.getMessage());
-            hasWarned = true;
+            warn(request, e.getMessage());
         }
+    }
+
+    /** A failure that lasts, as of a device without room, is logged once. */
+    private void warn(ConnectionRequest request, @Nullable String why) {
+        LOG.log(hasWarned ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
+                "a connection of {0} failed: {1}", request.peer(), why);
+        hasWarned = true;
     }
 
     private void accept(ConnectionRequest request) throws RdmaException {
         ConnectData asked = ConnectData.decode(request.privateData());
         boolean invalidates = loops.canInvalidate() && !asked.lacksInvalidation();
-        var transport = new IserTransport(source, loops.memory(), false, false, local(),
-                request.peer(), IserTransport.accepted(receiver));
+        var transport = new IserTransport(new Accepting(), loops.memory(), false, false, local(),
+                request.peer(), IserTransport.accepted(this::established));
         source.add(transport);
+        pending.add(transport);
         boolean hasEndpoint = false;
         boolean accepted = false;
         try {
@@ -105,6 +126,26 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
             if (!hasEndpoint) {
                 request.reject(new byte[0]); // or the peer waits until its time is over
             }
+        }
+    }
+
+    private PduReceiver established(IserTransport connection) {
+        pending.remove(connection);
+        return receiver.apply(connection);
+    }
+
+    /** The loop of an accepted connection, which is pending no longer when it ends. */
+    private final class Accepting implements Home {
+        @Override
+        public EventLoop loop() { return source.loop(); }
+
+        @Override
+        public void touched(IserTransport connection) { source.touched(connection); }
+
+        @Override
+        public void remove(IserTransport connection) {
+            pending.remove(connection);
+            source.remove(connection);
         }
     }
 

@@ -5,7 +5,9 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import lunar.rdma.Access;
 import lunar.rdma.CompletionStatus;
@@ -37,6 +39,9 @@ final class HoldingDevice implements ProviderDevice {
     private final List<Endpoint> endpoints = new CopyOnWriteArrayList<>();
     private volatile boolean holding;
     private volatile boolean isFull;
+    private volatile boolean isStalled;
+    /** Endpoints whose accept is stalled, with its private data. */
+    private final Map<Endpoint, byte[]> stalled = new ConcurrentHashMap<>();
 
     private HoldingDevice(ProviderDevice inner) { this.inner = inner; }
 
@@ -47,6 +52,25 @@ final class HoldingDevice implements ProviderDevice {
     /** Sets whether it has no room for endpoints of requests. */
     void full(boolean value) {
         isFull = value;
+    }
+
+    /** Sets whether connections that were accepted stay in between. */
+    void stall(boolean value) {
+        isStalled = value;
+        endpoints.forEach(each -> each.channel.wakeup());
+    }
+
+    /** Returns how many connections have been accepted and stay in between. */
+    int stalled() {
+        return stalled.size();
+    }
+
+    private void acceptStalled() throws RdmaException {
+        if (!isStalled) {
+            for (Endpoint each : stalled.keySet()) {
+                each.endpoint.accept(stalled.remove(each));
+            }
+        }
     }
 
     /** Reports no completion from now on. */
@@ -159,10 +183,14 @@ final class HoldingDevice implements ProviderDevice {
         }
 
         @Override
-        public void poll() throws RdmaException { channel.poll(); }
+        public void poll() throws RdmaException {
+            acceptStalled();
+            channel.poll();
+        }
 
         @Override
         public void await(long limitMs) throws RdmaException {
+            acceptStalled();
             channel.await(holding ? 10 : limitMs); // a completion that is held back ends no wait
         }
 
@@ -245,7 +273,11 @@ final class HoldingDevice implements ProviderDevice {
 
         @Override
         public void accept(byte[] privateData) throws RdmaException {
-            endpoint.accept(privateData);
+            if (isStalled) {
+                stalled.put(this, privateData);
+            } else {
+                endpoint.accept(privateData);
+            }
         }
 
         @Override
@@ -277,6 +309,7 @@ final class HoldingDevice implements ProviderDevice {
         public void close() {
             queue.users.remove(this);
             endpoints.remove(this);
+            stalled.remove(this);
             endpoint.close();
         }
     }

@@ -1,11 +1,21 @@
 package lunar.iser;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.net.ConnectException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
 import lunar.iscsi.pdu.NopOut;
 import lunar.iscsi.spi.Transport.Release;
+import lunar.rdma.CompletionQueue;
+import lunar.rdma.ConnectionException;
+import lunar.rdma.Endpoint;
+import lunar.rdma.EndpointHandler;
+import lunar.rdma.EndpointOptions;
+import lunar.rdma.EventChannel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -34,5 +44,58 @@ class IserListenerTest {
             targetDevice.full(false);
             expectConnection(pair);
         }
+    }
+
+    @Test
+    void shouldRejectARequestWhileTooManyConnectionsAreNotEstablished() throws Exception {
+        try (var pair = TestPair.of(TestPair.device(), targetDevice.device());
+                var domain = TestPair.device().open();
+                var channel = domain.openChannel()) {
+            CompletionQueue queue = channel.createCompletionQueue(1024);
+            var options = EndpointOptions.of(queue).withDepth(1, 1).withConnectTimeout(60_000);
+            var peers = new Peers();
+            targetDevice.stall(true);
+            for (int i = 0; i < IserListener.MAX_PENDING; i++) {
+                channel.createEndpoint(options, peers).connect(pair.portal(), new byte[0]);
+                channel.poll();
+            }
+            runUntil(channel, () -> targetDevice.stalled() == IserListener.MAX_PENDING);
+            assertThat(peers.failed).isEmpty();
+            Endpoint excess = channel.createEndpoint(options, peers);
+            excess.connect(pair.portal(), new byte[0]);
+            runUntil(channel, () -> !peers.failed.isEmpty());
+            assertThat(peers.failed).containsExactly(excess);
+
+            targetDevice.stall(false);
+            runUntil(channel, () -> peers.established == IserListener.MAX_PENDING);
+            for (int i = 0; i < IserListener.MAX_PENDING; i++) {
+                assertThat(pair.accepted()).isNotNull();
+            }
+            expectConnection(pair);
+        }
+    }
+
+    private static void runUntil(EventChannel channel, BooleanSupplier condition)
+            throws Exception {
+        long end = System.nanoTime() + 60_000_000_000L;
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).isLessThan(end);
+            channel.await(10);
+        }
+    }
+
+    /** Peers that connect in the thread of the test. */
+    private static final class Peers implements EndpointHandler {
+        private final List<Endpoint> failed = new ArrayList<>();
+        private int established;
+
+        @Override
+        public void established(Endpoint endpoint, byte[] privateData) { established++; }
+
+        @Override
+        public void failed(Endpoint endpoint, ConnectionException cause) { failed.add(endpoint); }
+
+        @Override
+        public void disconnected(Endpoint endpoint) {}
     }
 }

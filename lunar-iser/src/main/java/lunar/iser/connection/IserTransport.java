@@ -435,7 +435,7 @@ public final class IserTransport implements Transport {
     }
 
     /** Returns a beginning that makes the receiver and completes nothing else. */
-    public static Beginning accepted(Function<Transport, PduReceiver> receiver) {
+    public static Beginning accepted(Function<IserTransport, PduReceiver> receiver) {
         return new Beginning() {
             @Override
             public PduReceiver begin(IserTransport connection) {
