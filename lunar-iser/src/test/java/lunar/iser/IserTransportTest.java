@@ -37,6 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Connections over libfabric's tcp, PDU by PDU. */
 @Timeout(300)
@@ -366,6 +367,29 @@ class IserTransportTest {
         target.transport().flush();
         assertThat(target.next().bhs().itt()).isEqualTo(4);
         assertThat(initiator.transport().queuedBytes()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldEndAConnectionForWhichAPduIsTooLong(boolean isCommand) throws Exception {
+        TestEnd initiator = initiator();
+        TestEnd target = target();
+        MemorySegment data = MemorySegment.ofArray(new byte[9000]);
+        if (isCommand) {
+            initiator.transport().sendCommand(
+                    TestPair.command(1, false, true, 9000, 9000).bytes(), data, NONE, data,
+                    release);
+        } else {
+            target.transport().send(TestPair.pdu(NopIn.OPCODE, 1).lengths(0, 9000).bytes(), data,
+                    release);
+        }
+        assertThat((isCommand ? initiator : target).end()).hasValueSatisfying(
+                why -> assertThat(why).hasMessageContaining("bytes to send"));
+        var _ = initiator.end();
+        var _ = target.end();
+        assertThat(released).hasValue(1);
+        assertThat(pair.initiatorLoops().messageBuffersInUse()).isZero();
+        assertThat(pair.targetLoops().messageBuffersInUse()).isZero();
     }
 
     /** With the whole buffer of a command advertised, the target's access ends with the command. */

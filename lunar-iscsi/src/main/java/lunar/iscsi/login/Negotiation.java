@@ -135,6 +135,10 @@ final class Negotiation {
             receive = self == Sender.INITIATOR ? initiatorLength : targetLength;
             send = self == Sender.INITIATOR ? targetLength : initiatorLength;
         }
+        int longest = terms.offer().iser().map(own -> self == Sender.INITIATOR
+                ? own.targetReceiveDataSegmentLength()
+                : own.initiatorReceiveDataSegmentLength()).orElse(send);
+        send = Math.min(send, longest); // also in discovery, where the peer declares what it likes
         Optional<OperationalParameters.Iser> iser = rdma
                 ? Optional.of(iser(initiatorLength, targetLength))
                 : Optional.empty();

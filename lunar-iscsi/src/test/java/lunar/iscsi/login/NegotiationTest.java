@@ -11,6 +11,7 @@ import lunar.iscsi.text.KeyValue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the response of a target to each kind of key (RFC 7143 section 6.2 and chapter 13). */
@@ -184,6 +185,18 @@ class NegotiationTest {
         discovery.receive(LoginFixture.keys("RDMAExtensions=Yes").pairs());
         discovery.finish();
         assertThat(discovery.parameters().iser()).isEmpty();
+    }
+
+    /** A message over RDMA is no longer than this end has wanted, whatever the peer says to receive. */
+    @ParameterizedTest
+    @EnumSource(names = {"INITIATOR", "TARGET"})
+    void shouldSendNoMoreInDiscoveryThanATransportForIserCan(Key.Sender self) throws Exception {
+        var discovery = new Negotiation(self, ISER, SessionType.DISCOVERY, Optional.empty());
+        discovery.receive(LoginFixture.keys("MaxRecvDataSegmentLength=32768").pairs());
+        assertThat(discovery.parameters().maxSendDataSegmentLength()).isEqualTo(8192);
+        discovery = new Negotiation(self, ISER, SessionType.DISCOVERY, Optional.empty());
+        discovery.receive(LoginFixture.keys("MaxRecvDataSegmentLength=4096").pairs());
+        assertThat(discovery.parameters().maxSendDataSegmentLength()).isEqualTo(4096);
     }
 
     private static Negotiation iserTarget(String said) throws ProtocolException {

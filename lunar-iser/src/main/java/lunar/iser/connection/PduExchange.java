@@ -195,10 +195,16 @@ final class PduExchange {
             @Nullable ExposedCommand command) {
         long dataBytes = data.byteSize();
         long paddedBytes = dataBytes + (-dataBytes & WORD_MASK);
+        long length = IserHeader.LENGTH + header.byteSize() + paddedBytes;
+        if (length > DeviceMemory.LONG_BYTES) {
+            user.failed(new IOException("a PDU of " + (length - IserHeader.LENGTH)
+                    + " bytes to send; messages have room for "
+                    + (DeviceMemory.LONG_BYTES - IserHeader.LENGTH)));
+            return false;
+        }
         SendEntry.Message message;
         try {
-            message = sends.newMessage((int) (IserHeader.LENGTH + header.byteSize() + paddedBytes),
-                    header.byteSize() + paddedBytes);
+            message = sends.newMessage((int) length, header.byteSize() + paddedBytes);
         } catch (RdmaException e) {
             user.failed(e);
             return false;

@@ -134,9 +134,14 @@ public final class Connection implements PduReceiver {
         dataDigest = framing.dataDigest();
     }
 
-    /** Sets the target's MaxRecvDataSegmentLength, which it may declare anew. */
+    /**
+     * Sets the target's MaxRecvDataSegmentLength, which it may declare anew. No effect where the transport places data:
+     * other keys, which only a login negotiates, stand for it (RFC 7145 section 6).
+     */
     void maxSendBytes(int bytes) {
-        maxSendBytes = bytes;
+        if (!placesData) {
+            maxSendBytes = bytes;
+        }
     }
 
     int maxSendBytes() { return maxSendBytes; }

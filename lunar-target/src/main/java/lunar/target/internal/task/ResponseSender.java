@@ -85,10 +85,15 @@ public final class ResponseSender {
         return new DataInPlan(rules, transport.placesData() ? rules.maxBurstBytes() : pduBytes);
     }
 
-    /** Adapts to another MaxRecvDataSegmentLength that the initiator has declared. */
+    /**
+     * Adapts to another MaxRecvDataSegmentLength that the initiator has declared. No effect where the transport places
+     * data: other keys, which only a login negotiates, stand for it (RFC 7145 section 6).
+     */
     public void maxSendBytes(int bytes) {
-        maxSendBytes = bytes;
-        plan = planOf(bytes);
+        if (!transport.placesData()) {
+            maxSendBytes = bytes;
+            plan = planOf(bytes);
+        }
     }
 
     public int maxSendBytes() { return maxSendBytes; }
