@@ -12,6 +12,7 @@ import lunar.iser.connection.Home;
 import lunar.iser.connection.IserTransport;
 import lunar.loop.EventSource;
 import lunar.loop.EventSourceLoop;
+import lunar.rdma.Completion;
 import lunar.rdma.CompletionQueue;
 import lunar.rdma.Completions;
 import lunar.rdma.EventChannel;
@@ -23,6 +24,8 @@ import lunar.rdma.RdmaException;
  * endpoints. More queues are made as endpoints need them.
  */
 final class IserSource implements EventSource, Home {
+    private static final System.Logger LOG = System.getLogger("lunar.iser");
+
     /** Room of a completion queue: for some tens of connections. */
     private static final int QUEUE_DEPTH = 16_384;
     private static final int BATCH = 64;
@@ -111,9 +114,7 @@ final class IserSource implements EventSource, Home {
         for (CompletionQueue queue : queues) {
             int count = queue.poll(batch);
             for (int i = 0; i < count; i++) {
-                if (batch.get(i).attachment() instanceof Completed completed) {
-                    completed.completed(batch.get(i));
-                }
+                handle(batch.get(i));
             }
             any |= count > 0;
         }
@@ -121,11 +122,30 @@ final class IserSource implements EventSource, Home {
         return any;
     }
 
+    /** Handles a completion. Connections handle their own errors; one that they do not spares the others. */
+    private static void handle(Completion completion) {
+        if (completion.attachment() instanceof Completed operation) {
+            try {
+                operation.completed(completion);
+            } catch (RuntimeException | Error e) {
+                LOG.log(System.Logger.Level.ERROR, "internal error at " + completion, e);
+            }
+        }
+    }
+
     private void endTurn() {
         List<IserTransport> now = touched;
         touched = ending;
         ending = now;
-        now.forEach(IserTransport::turnEnd); // which may touch others, for the next turn
+        for (IserTransport each : now) {
+            try {
+                each.turnEnd(); // which may touch others, for the next turn
+            } catch (RuntimeException | Error e) {
+                LOG.log(System.Logger.Level.ERROR,
+                        "internal error of the connection with " + each.remote(), e);
+                each.abort();
+            }
+        }
         now.clear();
     }
 

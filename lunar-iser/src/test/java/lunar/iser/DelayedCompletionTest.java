@@ -117,6 +117,50 @@ class DelayedCompletionTest {
     }
 
     @Test
+    void shouldEndOnlyTheConnectionWhoseReleaseFails() throws Exception {
+        try (var pair = TestPair.of(TestPair.device(), targetDevice.device())) {
+            TestEnd initiator = TestPair.begin(pair.connect());
+            TestEnd target = TestPair.begin(pair.accepted());
+            TestEnd otherInitiator = TestPair.begin(pair.connect());
+            TestEnd otherTarget = TestPair.begin(pair.accepted());
+            command(initiator, 1, true, Arena.ofAuto().allocate(BYTES), Release.NOTHING);
+            command(otherInitiator, 1, true, Arena.ofAuto().allocate(BYTES), Release.NOTHING);
+            var _ = target.next(ScsiCommand.OPCODE);
+            var _ = otherTarget.next(ScsiCommand.OPCODE);
+            targetDevice.hold(); // so that the completions of both come together
+            var calls = new AtomicInteger();
+            answer(target, () -> {
+                calls.incrementAndGet();
+                throw new IllegalStateException("a release that fails");
+            }, release);
+            answer(otherTarget, release);
+            var _ = initiator.next(ScsiResponse.OPCODE);
+            var _ = otherInitiator.next(ScsiResponse.OPCODE);
+            targetDevice.letGo();
+            assertThat(target.end()).hasValueSatisfying(
+                    why -> assertThat(why).hasMessageContaining("a release that fails"));
+            IserTransportTest.await(() -> released.get() == 2);
+            assertThat(calls).hasValue(1);
+            assertThat(otherTarget.isClosed()).isFalse();
+            command(otherInitiator, 2, true, Arena.ofAuto().allocate(BYTES), Release.NOTHING);
+            var _ = otherTarget.next(ScsiCommand.OPCODE);
+        }
+    }
+
+    /** Sends data-in of command 1, in as many parts as there are releases, and its response. */
+    private void answer(TestEnd target, Release... releases) {
+        int part = BYTES / releases.length;
+        for (int i = 0; i < releases.length; i++) {
+            target.transport().send(TestPair.pdu(DataIn.OPCODE, 1).lengths(0, part)
+                    .int32(DataIn.BUFFER_OFFSET, i * part).bytes(),
+                    buffer.asSlice(i * part, part), releases[i]);
+        }
+        target.transport().send(TestPair.pdu(ScsiResponse.OPCODE, 1).bytes(), NONE,
+                Release.NOTHING);
+        target.transport().flush();
+    }
+
+    @Test
     void shouldReleaseEverythingWhenTheLoopEndsMeanwhile() throws Exception {
         try (var pair = TestPair.of(TestPair.device(), targetDevice.device())) {
             TestEnd initiator = TestPair.begin(pair.connect());

@@ -54,7 +54,8 @@ final class SendQueue {
     private boolean wasCut;
 
     /** Entries that a completion has finished; of the home loop. */
-    private final List<SendEntry> finished = new ArrayList<>();
+    private List<SendEntry> finished = new ArrayList<>();
+    private List<SendEntry> finishing = new ArrayList<>();
 
     /**
      * @param progress called by the home loop when an operation is over
@@ -205,6 +206,8 @@ final class SendQueue {
             return null; // the connection has ended, and is about to tell
         } catch (RdmaException e) {
             return e;
+        } catch (RuntimeException e) {
+            return new IOException("an operation cannot be posted", e);
         }
     }
 
@@ -285,10 +288,24 @@ final class SendQueue {
         if (!success && how.status() != CompletionStatus.FLUSHED) {
             failed.accept(new IOException("an operation failed: " + how));
         }
-        finished.forEach(each -> each.finish(success));
-        finished.clear();
+        finish(success);
         post();
         progress.run();
+    }
+
+    /** Finishes what is done. A release that fails ends the connection, and keeps no other entry from its end. */
+    private void finish(boolean success) {
+        List<SendEntry> now = finished;
+        finished = finishing;
+        finishing = now;
+        for (SendEntry each : now) {
+            try {
+                each.finish(success);
+            } catch (RuntimeException | Error e) {
+                failed.accept(new IOException(e));
+            }
+        }
+        now.clear();
     }
 
     private void done(SendEntry entry) {
@@ -333,7 +350,8 @@ final class SendQueue {
             waitingBytes = 0;
             waitingMessageBytes = 0;
         }
-        dropped.forEach(each -> each.finish(false));
+        finished.addAll(dropped);
+        finish(false);
     }
 
     /** Finishes what was posted, after the endpoint was closed; on the home loop. */
@@ -348,8 +366,6 @@ final class SendQueue {
             }
             posted.clear();
         }
-        List<SendEntry> dropped = List.copyOf(finished);
-        finished.clear();
-        dropped.forEach(each -> each.finish(false));
+        finish(false);
     }
 }
