@@ -489,6 +489,27 @@ class IserTransportTest {
         assertThat(target.end()).isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldTellTheEndAlsoWhileItIsNotRead(boolean aborts) throws Exception {
+        TestEnd initiator = initiator();
+        TestEnd target = target();
+        boolean _ = target.inLoop(transport -> {
+            transport.reading(false);
+            return true;
+        });
+        initiator.transport().close();
+        assertThat(initiator.end()).isEmpty();
+        await(() -> pair.targetLoops().messageBuffersInUse() == 0); // its endpoint is closed
+        assertThat(target.isClosed()).isFalse();
+        if (aborts) {
+            target.transport().abort();
+        } else {
+            target.transport().close();
+        }
+        var _ = target.end();
+    }
+
     @Test
     void shouldSayThatNothingListens() {
         var nowhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);

@@ -215,24 +215,24 @@ public final class IserTransport implements Transport {
         } else if (endsWhenSent && exchange.isIdle()) {
             end(null);
         }
-        drainByOwner();
-    }
-
-    private void drainByOwner() {
         synchronized (arrivals) {
             if (arrivals.isEmpty()) {
                 return;
             }
         }
-        EventLoop by = owner;
-        if (by.inLoop()) {
+        if (owner.inLoop()) {
             drain();
         } else {
-            try {
-                by.execute(this::drain);
-            } catch (RejectedExecutionException _) {
-                drain(); // there is no thread any more that could run it
-            }
+            drainByOwner();
+        }
+    }
+
+    /** Has the owner's thread drain, later: not from inside a call to the receiver. */
+    private void drainByOwner() {
+        try {
+            owner.execute(this::drain);
+        } catch (RejectedExecutionException _) {
+            drain(); // there is no thread any more that could run it
         }
     }
 
@@ -328,9 +328,9 @@ public final class IserTransport implements Transport {
         exchange.close();
         atHome(() -> {
             endsWhenSent = true;
-            if (exchange.isIdle()) {
+            if (isEnding || exchange.isIdle()) {
                 end(null);
-            } else if (!isEnding) {
+            } else {
                 timer = home.loop().schedule(() -> end(null), CLOSE_MS);
             }
         });
@@ -363,7 +363,13 @@ public final class IserTransport implements Transport {
 
     /** Begins to end the connection; on the home loop. */
     private void end(@Nullable IOException why) {
+        if (endsWhenSent || why != null) {
+            isDropping = true;
+        }
         if (isEnding) {
+            if (isFinished) {
+                drainByOwner(); // a receiver that is not read for may not have been told
+            }
             return;
         }
         isEnding = true;
@@ -371,9 +377,6 @@ public final class IserTransport implements Transport {
             cause = why;
         }
         cancelTimer();
-        if (endsWhenSent || why != null) {
-            isDropping = true;
-        }
         exchange.stop();
         Endpoint ending = endpoint;
         if (ending != null && ending.state() == EndpointState.CONNECTED) {
@@ -408,12 +411,7 @@ public final class IserTransport implements Transport {
         }
         isFinished = true;
         home.remove(this);
-        EventLoop by = owner;
-        try {
-            by.execute(this::drain); // not from inside a call to the receiver
-        } catch (RejectedExecutionException _) {
-            drain();
-        }
+        drainByOwner();
     }
 
     private void cancelTimer() {
