@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import lunar.iscsi.pdu.NopIn;
 import lunar.iscsi.pdu.NopOut;
@@ -76,6 +77,58 @@ class IserLoopsTest {
             target.transport().abort();
             var _ = second.end();
             assertThat(other.isClosed()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldDeliverNothingOnTheLoopThatAConnectionWasMovedFrom() throws Exception {
+        try (var pair = TestPair.withLoops(2)) {
+            TestEnd first = TestPair.begin(pair.connect());
+            TestEnd _ = TestPair.begin(pair.accepted());
+            int ofFirst = pair.initiatorLoops().messageBuffersInUse();
+            TestEnd second = TestPair.begin(pair.connect());
+            TestEnd target = TestPair.begin(pair.accepted());
+            EventLoop before = second.transport().loop();
+            EventLoop after = first.transport().loop();
+            boolean _ = second.inLoop(transport -> {
+                transport.reading(false);
+                return true;
+            });
+            for (int i = 0; i < 3; i++) {
+                target.transport().send(TestPair.pdu(NopIn.OPCODE, i).bytes(), NONE,
+                        Release.NOTHING);
+            }
+            target.transport().close();
+            var _ = target.end();
+            // The endpoint is closed, and all that is left of it is what has come.
+            IserTransportTest.await(
+                    () -> pair.initiatorLoops().messageBuffersInUse() == ofFirst + 3);
+
+            var go = new CountDownLatch(1);
+            after.execute(() -> awaitQuietly(go));
+            second.before = () -> assertThat(after.inLoop()).isTrue();
+            boolean _ = second.inLoop(transport -> {
+                transport.reading(true); // which has this loop deliver, later
+                transport.moveTo(after, () -> {});
+                return true;
+            });
+            var turned = new CompletableFuture<Boolean>();
+            before.execute(() -> turned.complete(true));
+            assertThat(turned.get(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(second.isClosed()).isFalse();
+            go.countDown();
+            for (int i = 0; i < 3; i++) {
+                assertThat(second.next(NopIn.OPCODE).bhs().itt()).isEqualTo(i);
+            }
+            assertThat(second.end()).isEmpty();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            boolean _ = latch.await(60, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -232,7 +232,7 @@ public final class IserTransport implements Transport {
         try {
             owner.execute(this::drain);
         } catch (RejectedExecutionException _) {
-            drain(); // there is no thread any more that could run it
+            deliver(); // there is no thread any more that could run it
         }
     }
 
@@ -242,8 +242,15 @@ public final class IserTransport implements Transport {
         }
     }
 
-    /** Delivers what has come, and then the end; on the owner's thread. */
+    /** Delivers what has come, unless the connection has moved since this was wanted: its new owner does it then. */
     private void drain() {
+        if (owner.inLoop()) {
+            deliver();
+        }
+    }
+
+    /** Delivers what has come, and then the end; on the owner's thread. */
+    private void deliver() {
         EventLoop mine = owner;
         PduReceiver to = receiver;
         if (to == null) {
