@@ -13,6 +13,8 @@ import lunar.iscsi.pdu.Isid;
 import lunar.iscsi.pdu.LoginRequest;
 import lunar.iscsi.pdu.LoginResponse;
 import lunar.iscsi.pdu.LoginStage;
+import lunar.iscsi.pdu.R2t;
+import lunar.iscsi.pdu.Reject;
 import lunar.iscsi.pdu.ScsiCommand;
 import lunar.iscsi.pdu.ScsiResponse;
 import lunar.iscsi.pdu.TaskAttribute;
@@ -124,11 +126,37 @@ class ConnectionResourcesTest {
         assertThat(server.bufferBytesInUse()).isZero();
     }
 
+    @Test
+    void shouldForgetTheBuffersOfCommandsThatAreDropped() throws ProtocolException {
+        login();
+        command(false, 0, new byte[16]);
+        assertThat(transport.withdrawn).isEmpty();
+        command(99, 1, false, false, 0, new byte[16]); // a CmdSN that was received already
+        assertThat(transport.withdrawn).containsExactly(99);
+    }
+
+    /** A command that waits for data, and dropped ones of the same tag: their buffers are taken to be its own. */
+    @Test
+    void shouldKeepTheBuffersOfATaskWhoseTagComesAgain() throws ProtocolException {
+        login();
+        command(false, 0, new byte[16]); // takes the unit attention of the new session
+        command(7, cmdSn, false, true, BLOCK, new byte[]{0x2a, 0, 0, 0, 0, 0, 0, 0, 1, 0});
+        command(7, cmdSn, false, true, BLOCK, new byte[]{0x2a, 0, 0, 0, 0, 0, 0, 0, 1, 0});
+        command(7, cmdSn + 1, false, false, 0, new byte[16]);
+        assertThat(transport.sentOpcodes).contains(R2t.OPCODE, Reject.OPCODE);
+        assertThat(transport.withdrawn).isEmpty();
+    }
+
     private void command(boolean read, int bytes, byte[] cdb) throws ProtocolException {
-        var bhs = new Bhs().wrap(MemorySegment.ofArray(new byte[Bhs.LENGTH]));
-        new ScsiCommand(false, true, read, false, TaskAttribute.SIMPLE, 0, Lun.ZERO, cmdSn, bytes,
-                cmdSn, 0, MemorySegment.ofArray(cdb), 0).encode(bhs);
+        command(cmdSn, cmdSn, read, false, bytes, cdb);
         cmdSn++;
+    }
+
+    private void command(int itt, int number, boolean read, boolean write, int bytes, byte[] cdb)
+            throws ProtocolException {
+        var bhs = new Bhs().wrap(MemorySegment.ofArray(new byte[Bhs.LENGTH]));
+        new ScsiCommand(false, true, read, write, TaskAttribute.SIMPLE, 0, Lun.ZERO, itt, bytes,
+                number, 0, MemorySegment.ofArray(cdb), 0).encode(bhs);
         connection.received(bhs, MemorySegment.NULL, MemorySegment.NULL);
         connection.batchEnd();
     }

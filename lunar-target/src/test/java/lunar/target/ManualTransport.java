@@ -25,6 +25,12 @@ final class ManualTransport extends UnconnectedTransport {
     boolean elsewhere;
     final List<Runnable> queued = new ArrayList<>();
 
+    /** Tags of commands whose buffers are not accessed any more. */
+    final List<Integer> withdrawn = new ArrayList<>();
+
+    @Override
+    public void withdraw(int itt) { withdrawn.add(itt); }
+
     @Override
     public void send(MemorySegment header, MemorySegment data, Release release) {
         sentOpcodes.add(new Bhs().wrap(header).opcode());

@@ -24,7 +24,11 @@ final class RemoteCommands {
                 .map(OperationalParameters.Iser::taggedBufferForSolicitedDataOnly).orElse(true);
     }
 
-    /** Takes the buffers that a command advertises. */
+    /**
+     * Takes the buffers that a command advertises.
+     *
+     * @throws ProtocolException if the tag is that of a command that has not ended, whose buffers would be lost
+     */
     void add(MemorySegment message, Bhs bhs, int immediateBytes) throws ProtocolException {
         if (!IserHeader.hasWrite(message) && !IserHeader.hasRead(message)) {
             return;
@@ -32,7 +36,10 @@ final class RemoteCommands {
         synchronized (this) {
             var command = new RemoteCommand(message,
                     isBehindUnsolicited ? unsolicitedBytes(bhs, immediateBytes) : 0);
-            byTag.put(bhs.itt(), command);
+            if (byTag.put(bhs.itt(), command) != null) {
+                throw new ProtocolException("two commands with the task tag "
+                        + Integer.toHexString(bhs.itt()) + "h (RFC 7143 section 11.2.1.8)");
+            }
             if (byTag.size() > MAX_COMMANDS) {
                 throw new ProtocolException("more than " + MAX_COMMANDS
                         + " commands of one connection that were not answered");

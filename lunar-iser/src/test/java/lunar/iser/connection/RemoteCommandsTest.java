@@ -94,6 +94,7 @@ class RemoteCommandsTest {
         commands.add(advertising(true, false), command(1, FINAL, 512), 0);
         assertThatThrownBy(commands.get(1)::readStag).isInstanceOf(ProtocolException.class)
                 .hasMessageContaining("without a valid Read STag");
+        assertThat(commands.remove(1)).isNotNull();
         commands.add(advertising(false, true), command(1, FINAL, 512), 0);
         assertThatThrownBy(commands.get(1)::writeStag).isInstanceOf(ProtocolException.class)
                 .hasMessageContaining("without a valid Write STag");
@@ -102,6 +103,15 @@ class RemoteCommandsTest {
                 .hasMessageContaining("no STag was advertised");
         assertThat(commands.remove(1)).isNotNull();
         assertThatThrownBy(() -> commands.get(1)).isInstanceOf(ProtocolException.class);
+    }
+
+    @Test
+    void shouldRefuseASecondCommandWithATagThatIsInUse() throws Exception {
+        commands.add(advertising(true, false), command(1, FINAL, 512), 0);
+        assertThatThrownBy(
+                () -> commands.add(advertising(false, true), command(1, FINAL, 512), 0))
+                .isInstanceOf(ProtocolException.class)
+                .hasMessageContaining("two commands with the task tag 1h");
     }
 
     @Test

@@ -57,6 +57,14 @@ final class CommandIntake {
     /** Returns the task of a command that has arrived, or null to drop the command. */
     @Nullable
     Task take(Bhs bhs, MemorySegment ahs) throws ProtocolException {
+        Task task = admit(bhs, ahs);
+        if (task == null) {
+            connection.dropped(command.itt());
+        }
+        return task;
+    }
+
+    private @Nullable Task admit(Bhs bhs, MemorySegment ahs) throws ProtocolException {
         if (session.isDiscovery()) {
             throw new ProtocolException(
                     "SCSI command in a discovery session (RFC 7143 section 4.3)");

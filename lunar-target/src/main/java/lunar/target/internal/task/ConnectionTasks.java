@@ -316,6 +316,13 @@ public final class ConnectionTasks implements TaskConnection {
     public void unanswered(Task task) { transport.withdraw(task.itt()); }
 
     @Override
+    public void dropped(int itt) {
+        if (own(itt) == null) { // else the buffers are those of the task
+            transport.withdraw(itt);
+        }
+    }
+
+    @Override
     public void answerLeftBehind(Task task) {
         if (phase != Phase.CLOSED) {
             responses.respond(task);

@@ -26,6 +26,9 @@ public interface TaskConnection {
     /** Notes that a task ends without an answer. */
     void unanswered(Task task);
 
+    /** Notes that a command was dropped, for which there is no task. */
+    void dropped(int itt);
+
     /** Keeps a finished task, which nothing refers to any longer, for reuse. */
     void reuse(Task task);
 
