@@ -127,6 +127,13 @@ class ConnectionResourcesTest {
     }
 
     @Test
+    void shouldHaveTheTransportReadyBeforeTheLoginIsAnswered() throws ProtocolException {
+        login();
+        assertThat(transport.sentOpcodes).containsExactly(LoginResponse.OPCODE);
+        assertThat(transport.sentBeforeAgreement).isZero();
+    }
+
+    @Test
     void shouldForgetTheBuffersOfCommandsThatAreDropped() throws ProtocolException {
         login();
         command(false, 0, new byte[16]);

@@ -3,6 +3,7 @@ package lunar.target;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import lunar.iscsi.login.OperationalParameters;
 import lunar.iscsi.pdu.Bhs;
 
 /**
@@ -27,6 +28,14 @@ final class ManualTransport extends UnconnectedTransport {
 
     /** Tags of commands whose buffers are not accessed any more. */
     final List<Integer> withdrawn = new ArrayList<>();
+
+    /** How many PDUs had been sent when the login agreed on its parameters; -1 before. */
+    int sentBeforeAgreement = -1;
+
+    @Override
+    public void agreed(OperationalParameters parameters, int commands) {
+        sentBeforeAgreement = sentOpcodes.size();
+    }
 
     @Override
     public void withdraw(int itt) { withdrawn.add(itt); }

@@ -308,9 +308,10 @@ public final class LoginPhase implements ConnectionPhase {
 
     private void enter(Session session, LoginResult result, LoginAnswer answer) {
         answered = true;
-        send(answer, session.window().expCmdSn(), session.window().maxCmdSn());
+        // First, since it prepares for what the initiator sends as soon as it has the answer.
         transport.agreed(result.parameters(), server.limits().commandsPerSession()
                 + server.limits().immediateCommandsPerSession());
+        send(answer, session.window().expCmdSn(), session.window().maxCmdSn());
         transport.framing(result.parameters().framing(FullFeature.MAX_AHS_BYTES));
         var fullFeature = new FullFeature(connection, server, transport, session, result, statSn);
         connection.enter(fullFeature);
