@@ -20,11 +20,13 @@ import java.util.function.BooleanSupplier;
 import lunar.iscsi.pdu.Bhs;
 import lunar.iscsi.pdu.DataIn;
 import lunar.iscsi.pdu.DataOut;
+import lunar.iscsi.pdu.InitiatorPdu;
 import lunar.iscsi.pdu.LogoutRequest;
 import lunar.iscsi.pdu.NopIn;
 import lunar.iscsi.pdu.NopOut;
 import lunar.iscsi.pdu.Pdu;
 import lunar.iscsi.pdu.R2t;
+import lunar.iscsi.pdu.Reject;
 import lunar.iscsi.pdu.ScsiCommand;
 import lunar.iscsi.pdu.ScsiResponse;
 import lunar.iscsi.pdu.TaskManagementRequest;
@@ -367,6 +369,31 @@ class IserTransportTest {
         target.transport().flush();
         assertThat(target.next().bhs().itt()).isEqualTo(4);
         assertThat(initiator.transport().queuedBytes()).isZero();
+    }
+
+    /** An initiator that has nothing to send acknowledges what it has got only if it is pinged. */
+    @Test
+    void shouldHaveUnexpectedPdusAcknowledged() throws Exception {
+        TestEnd initiator = initiator();
+        TestEnd target = TestPair.begin(pair.accepted(), TestPair.parameters(2, false));
+        for (int statSn = 1; statSn <= 3; statSn++) {
+            target.transport().send(TestPair.pdu(Reject.OPCODE, Bhs.NO_TAG).int32(24, statSn)
+                    .bytes(), NONE, release);
+        }
+        target.transport().flush();
+        for (int statSn = 1; statSn <= 3; statSn++) {
+            assertThat(initiator.next(Reject.OPCODE).bhs().int32(24)).isEqualTo(statSn);
+            if (statSn < 3) {
+                Bhs ping = initiator.next(NopIn.OPCODE).bhs();
+                assertThat(ping.int32(24)).isEqualTo(statSn + 1);
+                initiator.transport().send(new Bhs().wrap(TestPair.pdu(NopOut.OPCODE, Bhs.NO_TAG)
+                        .int32(Pdu.TTT, ping.ttt())
+                        .int32(InitiatorPdu.EXP_STAT_SN, statSn + 1).bytes())
+                        .int8(0, 0x40 | NopOut.OPCODE).bytes(), NONE, release);
+                initiator.transport().flush();
+            }
+        }
+        assertThat(target.transport().queuedBytes()).isZero();
     }
 
     @ParameterizedTest

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import lunar.iscsi.pdu.Bhs;
 import lunar.iser.memory.DeviceMemory;
+import lunar.iser.wire.IserHeader;
 import lunar.rdma.Completion;
 import lunar.rdma.CompletionStatus;
 import lunar.rdma.Endpoint;
@@ -114,11 +115,8 @@ final class SendQueue {
     boolean add(SendEntry.Message message, Bhs bhs) {
         synchronized (this) {
             if (!isOver && !isClosing) {
-                message.isUnexpected = unexpected.isUnexpected(bhs);
-                if (message.isUnexpected) {
-                    message.opcode = bhs.opcode();
-                    message.tag = unexpected.tag(bhs);
-                    message.statSn = UnexpectedPdus.statSn(bhs);
+                if (unexpected.isUnexpected(bhs)) {
+                    count(message, bhs);
                 }
                 enqueue(message);
                 return true;
@@ -190,7 +188,7 @@ final class SendQueue {
             return null;
         }
         try {
-            for (SendEntry next; (next = waiting.peek()) != null && mayFollow(next);) {
+            for (SendEntry next; (next = head()) != null && mayFollow(next);) {
                 next.isSilent = next.maySilence() && silentInRow + 1 < depth / 2;
                 next.describe(request);
                 if (next.isSilent) {
@@ -209,6 +207,34 @@ final class SendQueue {
         } catch (RuntimeException e) {
             return new IOException("an operation cannot be posted", e);
         }
+    }
+
+    /** Returns what is next: a ping, where it gains the place for an unexpected PDU (section 8.1). */
+    private @Nullable SendEntry head() throws RdmaException {
+        SendEntry next = waiting.peek();
+        if (!(next instanceof SendEntry.Message message) || !message.isUnexpected
+                || !unexpected.needsPing(message.opcode)) {
+            return next;
+        }
+        int length = IserHeader.LENGTH + Bhs.LENGTH;
+        var ping = new SendEntry.Message(this, length, memory.takeFor(length), 0);
+        IserHeader.encode(ping.content());
+        Bhs bhs = UnexpectedPdus.ping(header(ping), header(message));
+        count(ping, bhs);
+        waiting.addFirst(ping);
+        return ping;
+    }
+
+    private static Bhs header(SendEntry.Message message) {
+        return new Bhs().wrap(message.content().asSlice(IserHeader.LENGTH, Bhs.LENGTH));
+    }
+
+    /** Notes how an unexpected PDU counts. */
+    private void count(SendEntry.Message message, Bhs bhs) {
+        message.isUnexpected = true;
+        message.opcode = bhs.opcode();
+        message.tag = unexpected.tag(bhs);
+        message.statSn = UnexpectedPdus.statSn(bhs);
     }
 
     /** Counts an entry that was posted. */
@@ -235,7 +261,7 @@ final class SendQueue {
         RemoteCommand after = message.after;
         return (after == null || after.readsOutstanding == 0)
                 && (!message.isAfterAllReads || readsOutstanding == 0)
-                && (!message.isUnexpected || !unexpected.isFull());
+                && (!message.isUnexpected || !unexpected.isFull(message.opcode));
     }
 
     /** Takes a PDU of the peer, which may permit to send others. */

@@ -15,6 +15,7 @@ import lunar.iscsi.pdu.Reject;
 import lunar.iscsi.pdu.ScsiResponse;
 import lunar.iscsi.pdu.TaskManagementResponse;
 import lunar.iscsi.pdu.TextResponse;
+import lunar.scsi.Lun;
 
 /**
  * Counts the PDUs that one end has sent and that its peer cannot expect, since neither the command window nor a request
@@ -22,10 +23,16 @@ import lunar.iscsi.pdu.TextResponse;
  * buffers (section 6.7). Pure; not for use by several threads at a time.
  *
  * <p>An initiator's are those for immediate delivery, outstanding until they are answered. A target's are Asynchronous
- * Message and Reject, outstanding until their StatSN is acknowledged, and its pings, until they are answered.
+ * Message and Reject, outstanding until their StatSN is acknowledged, and its pings, until they are answered. The last
+ * place is for pings alone: an initiator that has nothing to send acknowledges nothing, unless it is pinged.
  */
 final class UnexpectedPdus {
     private static final int STAT_SN = 24;
+    private static final int EXP_CMD_SN = 28;
+    private static final int MAX_CMD_SN = 32;
+
+    /** Tag of a {@linkplain #needsPing ping} of the transport; those of a target count up from the smallest integer. */
+    private static final int PING_TTT = 0xffff_fffe;
 
     private final boolean isInitiator;
     private long limit;
@@ -41,9 +48,22 @@ final class UnexpectedPdus {
      */
     void limit(long most) { limit = most; }
 
-    /** Whether another one has to wait. */
-    boolean isFull() {
-        return limit > 0 && outstanding() >= limit;
+    /** Whether another one, with this opcode, has to wait. */
+    boolean isFull(int opcode) {
+        return limit > 0
+                && outstanding() >= (isInitiator || opcode == NopIn.OPCODE ? limit : limit - 1);
+    }
+
+    /** Whether another one, with this opcode, has to wait until the initiator is pinged. */
+    boolean needsPing(int opcode) {
+        return !isInitiator && opcode != NopIn.OPCODE && unanswered.isEmpty() && isFull(opcode);
+    }
+
+    /** Makes a ping that is sent before a PDU of the target: its StatSN is that of the PDU, and is not used up. */
+    static Bhs ping(Bhs ping, Bhs before) {
+        new NopIn(Lun.ZERO, Bhs.NO_TAG, PING_TTT, before.int32(STAT_SN), before.int32(EXP_CMD_SN),
+                before.int32(MAX_CMD_SN)).encode(ping);
+        return ping.lengths(0, 0);
     }
 
     int outstanding() { return unanswered.size() + unacknowledged.size(); }

@@ -40,7 +40,7 @@ class UnexpectedPdusTest {
     void shouldCountNothingWithoutALimit() {
         assertThat(initiator.isUnexpected(pdu(NopOut.OPCODE, true, 1, Bhs.NO_TAG))).isFalse();
         assertThat(target.isUnexpected(pdu(AsyncMessage.OPCODE, false, Bhs.NO_TAG, 0))).isFalse();
-        assertThat(initiator.isFull()).isFalse();
+        assertThat(initiator.isFull(NopOut.OPCODE)).isFalse();
     }
 
     @Test
@@ -59,15 +59,15 @@ class UnexpectedPdusTest {
     void shouldWaitForAnswersToRequests() {
         initiator.limit(2);
         send(initiator, pdu(NopOut.OPCODE, true, 1, Bhs.NO_TAG));
-        assertThat(initiator.isFull()).isFalse();
+        assertThat(initiator.isFull(NopOut.OPCODE)).isFalse();
         send(initiator, pdu(TaskManagementRequest.OPCODE, true, 2, 0));
-        assertThat(initiator.isFull()).isTrue();
+        assertThat(initiator.isFull(NopOut.OPCODE)).isTrue();
 
         assertThat(initiator.received(pdu(ScsiResponse.OPCODE, false, 3, 0))).isFalse();
         assertThat(initiator.received(pdu(NopIn.OPCODE, false, Bhs.NO_TAG, 5))).isFalse();
-        assertThat(initiator.isFull()).isTrue();
+        assertThat(initiator.isFull(NopOut.OPCODE)).isTrue();
         assertThat(initiator.received(pdu(TaskManagementResponse.OPCODE, false, 2, 0))).isTrue();
-        assertThat(initiator.isFull()).isFalse();
+        assertThat(initiator.isFull(NopOut.OPCODE)).isFalse();
         assertThat(initiator.received(pdu(NopIn.OPCODE, false, 1, Bhs.NO_TAG))).isTrue();
         assertThat(initiator.outstanding()).isZero();
 
@@ -80,15 +80,40 @@ class UnexpectedPdusTest {
 
     @Test
     void shouldWaitForAcknowledgementsOfMessages() {
-        target.limit(2);
+        target.limit(3);
         send(target, pdu(AsyncMessage.OPCODE, false, Bhs.NO_TAG, 0).int32(STAT_SN, -1));
         send(target, pdu(Reject.OPCODE, false, Bhs.NO_TAG, 0).int32(STAT_SN, 0));
-        assertThat(target.isFull()).isTrue();
+        assertThat(target.isFull(Reject.OPCODE)).isTrue();
         assertThat(target.received(acknowledging(-1))).isFalse();
         assertThat(target.received(acknowledging(0))).as("past the wrap").isTrue();
         assertThat(target.outstanding()).isEqualTo(1);
         assertThat(target.received(acknowledging(1))).isTrue();
         assertThat(target.outstanding()).isZero();
+    }
+
+    /** The last place is that of a ping, which has all be acknowledged. */
+    @Test
+    void shouldPingWhereNothingElseWouldAcknowledge() {
+        target.limit(2);
+        assertThat(target.needsPing(Reject.OPCODE)).isFalse();
+        send(target, pdu(Reject.OPCODE, false, Bhs.NO_TAG, 0).int32(STAT_SN, 7));
+        assertThat(target.needsPing(Reject.OPCODE)).isTrue();
+        assertThat(target.needsPing(NopIn.OPCODE)).isFalse();
+        assertThat(target.isFull(NopIn.OPCODE)).isFalse();
+        Bhs ping = UnexpectedPdus.ping(pdu(0, false, 0, 0),
+                pdu(Reject.OPCODE, false, Bhs.NO_TAG, 0).int32(STAT_SN, 8).int32(28, 5)
+                        .int32(32, 9));
+        assertThat(ping.itt()).isEqualTo(Bhs.NO_TAG);
+        assertThat(ping.int32(STAT_SN)).isEqualTo(8);
+        assertThat(ping.int32(28)).isEqualTo(5);
+        assertThat(ping.int32(32)).isEqualTo(9);
+        send(target, ping);
+        assertThat(target.needsPing(Reject.OPCODE)).isFalse();
+        assertThat(target.isFull(Reject.OPCODE)).isTrue();
+        assertThat(target.received(pdu(NopOut.OPCODE, true, Bhs.NO_TAG, ping.ttt())
+                .int32(InitiatorPdu.EXP_STAT_SN, 8))).isTrue();
+        assertThat(target.outstanding()).isZero();
+        assertThat(initiator.needsPing(NopOut.OPCODE)).isFalse();
     }
 
     private static Bhs acknowledging(int expStatSn) {
