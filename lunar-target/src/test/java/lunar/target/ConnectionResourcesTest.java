@@ -13,11 +13,14 @@ import lunar.iscsi.pdu.Isid;
 import lunar.iscsi.pdu.LoginRequest;
 import lunar.iscsi.pdu.LoginResponse;
 import lunar.iscsi.pdu.LoginStage;
+import lunar.iscsi.pdu.NopIn;
+import lunar.iscsi.pdu.NopOut;
 import lunar.iscsi.pdu.R2t;
 import lunar.iscsi.pdu.Reject;
 import lunar.iscsi.pdu.ScsiCommand;
 import lunar.iscsi.pdu.ScsiResponse;
 import lunar.iscsi.pdu.TaskAttribute;
+import lunar.iscsi.pdu.TextRequest;
 import lunar.iscsi.spi.Transport;
 import lunar.scsi.Lun;
 import lunar.store.MemoryDevice;
@@ -26,6 +29,8 @@ import lunar.target.internal.session.LoginPhase;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests that connections release all resources when they end, so that reconnecting peers do not fill the memory. */
 class ConnectionResourcesTest {
@@ -152,6 +157,29 @@ class ConnectionResourcesTest {
         command(7, cmdSn + 1, false, false, 0, new byte[16]);
         assertThat(transport.sentOpcodes).contains(R2t.OPCODE, Reject.OPCODE);
         assertThat(transport.withdrawn).isEmpty();
+    }
+
+    /** Over iSER, other keys stand for MaxRecvDataSegmentLength, which a login negotiates (RFC 7145 section 6). */
+    @ParameterizedTest
+    @CsvSource({"false, 20000", "true, 16384"})
+    void shouldSendLongerPdusAfterALaterDeclarationUnlessDataArePlaced(boolean places,
+            int expected) throws ProtocolException {
+        transport.places = places;
+        login();
+        var bhs = new Bhs().wrap(MemorySegment.ofArray(new byte[Bhs.LENGTH]));
+        byte[] text = "MaxRecvDataSegmentLength=32768\0".getBytes(StandardCharsets.UTF_8);
+        new TextRequest(true, true, false, Lun.ZERO, 1, Bhs.NO_TAG, cmdSn, 0).encode(bhs);
+        receive(bhs, text);
+        new NopOut(true, Lun.ZERO, 2, Bhs.NO_TAG, cmdSn, 0).encode(bhs);
+        receive(bhs, new byte[20_000]);
+        assertThat(transport.sentOpcodes).endsWith(NopIn.OPCODE);
+        assertThat(transport.longestData).isEqualTo(expected);
+    }
+
+    private void receive(Bhs bhs, byte[] data) throws ProtocolException {
+        bhs.lengths(0, data.length);
+        connection.received(bhs, MemorySegment.NULL, MemorySegment.ofArray(data));
+        connection.batchEnd();
     }
 
     private void command(boolean read, int bytes, byte[] cdb) throws ProtocolException {

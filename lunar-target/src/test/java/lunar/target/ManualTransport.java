@@ -37,12 +37,22 @@ final class ManualTransport extends UnconnectedTransport {
         sentBeforeAgreement = sentOpcodes.size();
     }
 
+    /** Whether it is taken to move the data of commands itself. */
+    boolean places;
+
+    /** Longest data segment that was sent. */
+    long longestData;
+
+    @Override
+    public boolean placesData() { return places; }
+
     @Override
     public void withdraw(int itt) { withdrawn.add(itt); }
 
     @Override
     public void send(MemorySegment header, MemorySegment data, Release release) {
         sentOpcodes.add(new Bhs().wrap(header).opcode());
+        longestData = Math.max(longestData, data.byteSize());
         if (data.byteSize() > COPY_LIMIT) {
             unsent.add(release);
         } else {
