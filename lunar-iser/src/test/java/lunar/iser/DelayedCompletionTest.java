@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -114,6 +115,42 @@ class DelayedCompletionTest {
             assertThat(released).hasValue(2);
             var _ = target.end();
         }
+    }
+
+    @Test
+    void shouldTakeDataOfAResponseThatIsDeliveredAfterTheEnd() throws Exception {
+        try (var pair = TestPair.create()) {
+            TestEnd initiator = TestPair.begin(pair.connect());
+            TestEnd target = TestPair.begin(pair.accepted());
+            MemorySegment into = MemorySegment.ofArray(new byte[BYTES]);
+            command(initiator, 1, true, into, release);
+            command(initiator, 2, true, MemorySegment.ofArray(new byte[BYTES]), release);
+            var _ = target.next(ScsiCommand.OPCODE);
+            var _ = target.next(ScsiCommand.OPCODE);
+            reading(initiator, false);
+            buffer.fill((byte) 7);
+            target.transport().send(TestPair.pdu(DataIn.OPCODE, 1).lengths(0, BYTES).bytes(),
+                    buffer, Release.NOTHING);
+            target.transport().send(TestPair.pdu(ScsiResponse.OPCODE, 1).bytes(), NONE,
+                    Release.NOTHING);
+            target.transport().close();
+            var _ = target.end();
+            // The endpoint is closed; the response is left.
+            IserTransportTest.await(() -> pair.initiatorLoops().messageBuffersInUse() == 1);
+            assertThat(released).as("the response was not delivered").hasValue(0);
+            reading(initiator, true);
+            var _ = initiator.next(ScsiResponse.OPCODE);
+            assertThat(into.toArray(ValueLayout.JAVA_BYTE)).containsOnly((byte) 7);
+            var _ = initiator.end();
+            assertThat(released).hasValue(2);
+        }
+    }
+
+    private static void reading(TestEnd end, boolean on) throws Exception {
+        boolean _ = end.inLoop(transport -> {
+            transport.reading(on);
+            return true;
+        });
     }
 
     @Test

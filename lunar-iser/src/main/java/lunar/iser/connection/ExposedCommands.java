@@ -1,5 +1,6 @@
 package lunar.iser.connection;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
@@ -30,6 +31,7 @@ final class ExposedCommands {
     private final DeviceMemory memory;
     private final Bounces bounces;
     private final TagMap<ExposedCommand> byTag = new TagMap<>();
+    private boolean isOver;
 
     ExposedCommands(DeviceMemory memory) {
         this.memory = memory;
@@ -93,9 +95,19 @@ final class ExposedCommands {
         return !buffer.isNative() || buffer.byteSize() <= MAX_COPIED_BYTES;
     }
 
-    /** Takes the data-in of a command that its response ends, and releases its buffers. */
-    void answered(Bhs response) {
-        ExposedCommand command = remove(response.itt());
+    /**
+     * Takes the data-in of a command that its response ends, and releases its buffers.
+     *
+     * @throws IOException if the buffers were released at the end of the connection
+     */
+    void answered(Bhs response) throws IOException {
+        ExposedCommand command;
+        synchronized (this) {
+            if (isOver) {
+                throw new IOException("the connection has ended"); // and with it what the response is about
+            }
+            command = byTag.remove(response.itt());
+        }
         if (command != null) {
             command.takeDataIn(
                     placedBytes(response, command.dataInBytes(), command.isBidirectional()));
@@ -129,6 +141,7 @@ final class ExposedCommands {
     void endAll() {
         List<ExposedCommand> left;
         synchronized (this) {
+            isOver = true;
             left = byTag.clear();
         }
         left.forEach(each -> each.end(bounces, true));

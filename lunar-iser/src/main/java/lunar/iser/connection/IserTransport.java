@@ -256,6 +256,7 @@ public final class IserTransport implements Transport {
         if (to == null) {
             if (isFinished) {
                 dropArrivals();
+                exchange.releaseExposed();
             }
             return;
         }
@@ -288,6 +289,7 @@ public final class IserTransport implements Transport {
 
     private void tellEnd() {
         dropArrivals();
+        exchange.releaseExposed();
         PduReceiver last = receiver;
         receiver = null;
         if (last != null) {
@@ -402,7 +404,10 @@ public final class IserTransport implements Transport {
         }
     }
 
-    /** Closes the endpoint, and releases what the device and the peer could access. On the home loop. */
+    /**
+     * Closes the endpoint, and releases what the device could access. What the peer could access is released once that
+     * which has come was delivered. On the home loop.
+     */
     private void finish() {
         if (isFinished) {
             return;
@@ -437,6 +442,7 @@ public final class IserTransport implements Transport {
         exchange.stop();
         exchange.dropWaiting();
         finish();
+        exchange.releaseExposed(); // before the device's memory
     }
 
     /** Returns a beginning that makes the receiver and completes nothing else. */

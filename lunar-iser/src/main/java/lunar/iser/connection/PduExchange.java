@@ -458,10 +458,15 @@ final class PduExchange {
     /** Finishes what was never posted. */
     void dropWaiting() { sends.dropWaiting(); }
 
-    /** Releases everything, after the endpoint was closed. */
+    /** Releases what the device could access, after the endpoint was closed. */
     void release() {
         sends.dropPosted();
         receives.drop();
-        exposed.endAll();
     }
+
+    /**
+     * Releases the buffers of commands that were not answered, after the endpoint was closed and what has come before was
+     * delivered: a response that came takes its data from there.
+     */
+    void releaseExposed() { exposed.endAll(); }
 }
