@@ -50,6 +50,13 @@ class HostilePeerTest {
         expectEnd(message, "where a PDU is due");
     }
 
+    /** RFC 7145 section 7.3.6: solicited data are fetched, and come in no PDU. */
+    @Test
+    void shouldEndTheConnectionOfSolicitedDataInAPdu() throws Exception {
+        expectEnd(bytes(HEADER + "05800000" + "00".repeat(12) + "00000001" + "00000001"
+                + "00".repeat(24)), "fetched over iSER");
+    }
+
     @Test
     void shouldEndTheConnectionOfAMessageThatIsLongerThanAnyBuffer() throws Exception {
         expectEnd(new byte[40_000], "failed");

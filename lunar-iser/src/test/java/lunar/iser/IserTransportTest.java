@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import lunar.iscsi.pdu.AsyncMessage;
 import lunar.iscsi.pdu.Bhs;
 import lunar.iscsi.pdu.DataIn;
 import lunar.iscsi.pdu.DataOut;
@@ -273,8 +274,10 @@ class IserTransportTest {
     }
 
     /** The answer to a task management function waits for the reads before it, and those behind it wait for it. */
-    @Test
-    void shouldFetchAlsoBehindTheAnswerToATaskManagementFunction() throws Exception {
+    /** Each tells that tasks have ended, whose memory the initiator may then withdraw. */
+    @ParameterizedTest
+    @ValueSource(ints = {TaskManagementResponse.OPCODE, AsyncMessage.OPCODE})
+    void shouldFetchBeforeAndBehindWhatEndsTasks(int opcode) throws Exception {
         TestEnd initiator = initiator();
         TestEnd target = target();
         for (int itt = 1; itt <= 2; itt++) {
@@ -289,12 +292,11 @@ class IserTransportTest {
         initiator.before = () -> assertThat(fetched).hasPositiveValue();
         target.transport().fetch(r2t(1, 1, 0, 200_000).bytes(),
                 Arena.ofAuto().allocate(200_000), fetched::incrementAndGet);
-        target.transport().send(TestPair.pdu(TaskManagementResponse.OPCODE, 3).bytes(), NONE,
-                Release.NOTHING);
+        target.transport().send(TestPair.pdu(opcode, 3).bytes(), NONE, Release.NOTHING);
         target.transport().fetch(r2t(2, 2, 0, 200_000).bytes(),
                 Arena.ofAuto().allocate(200_000), Release.NOTHING);
         target.transport().flush();
-        assertThat(initiator.next(TaskManagementResponse.OPCODE).bhs().itt()).isEqualTo(3);
+        assertThat(initiator.next(opcode).bhs().itt()).isEqualTo(3);
         assertThat(target.next(DataOut.OPCODE).bhs().itt()).isEqualTo(1);
         assertThat(target.next(DataOut.OPCODE).bhs().itt()).isEqualTo(2);
         assertThat(initiator.isClosed()).isFalse();
@@ -333,7 +335,8 @@ class IserTransportTest {
                 release);
         for (int at = 8192; at < 24_576; at += 8192) {
             initiator.transport().send(TestPair.pdu(DataOut.OPCODE, 3).lengths(0, 8192)
-                    .int32(DataOut.BUFFER_OFFSET, at).bytes(), buffer.asSlice(at, 8192), release);
+                    .int32(Pdu.TTT, Bhs.NO_TAG).int32(DataOut.BUFFER_OFFSET, at).bytes(),
+                    buffer.asSlice(at, 8192), release);
         }
         initiator.transport().flush();
         var _ = target.next(ScsiCommand.OPCODE);

@@ -83,7 +83,7 @@ final class HeldWrites implements BarrierUser {
      */
     void abandon(PathSession session, Session made) {
         WriteBarrier mine = barrier;
-        session.isNotAt(made.portal());
+        session.isNotAt(made.options().withPortal(made.portal()));
         if (mine != null) {
             mine.abandon(session);
         }
@@ -101,7 +101,7 @@ final class HeldWrites implements BarrierUser {
                 ended.add(old);
             } else if (old.isid().equals(isid)
                     && old.initiatorName().equals(initiator.name())) {
-                old.isNotAt(made.portal());
+                old.isNotAt(made.options().withPortal(made.portal()));
             }
         }
         mine.lower(ended);

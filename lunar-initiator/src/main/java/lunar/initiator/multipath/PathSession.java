@@ -13,7 +13,6 @@ import lunar.initiator.LunDevice;
 import lunar.initiator.Session;
 import lunar.initiator.SessionOptions;
 import lunar.iscsi.pdu.Isid;
-import lunar.iscsi.text.TargetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +40,7 @@ final class PathSession {
     private final List<Range> unanswered = new ArrayList<>(0); // guarded by this
     private boolean everything; // guarded by this
     private boolean dead; // guarded by this
-    /** Portals of other groups, as "host:port". Guarded by this. */
+    /** Portals of other groups, as "scheme://host:port". Guarded by this. */
     private final Set<String> elsewhere = new HashSet<>(0);
     /** The device with a path that logs in with the ISID; null once it is closed. Guarded by this. */
     private @Nullable BarrierUser follower;
@@ -98,15 +97,19 @@ final class PathSession {
     }
 
     /** Records that a login with its ISID at this portal was in another group: it does not end this session. */
-    synchronized void isNotAt(TargetAddress portal) {
+    synchronized void isNotAt(SessionOptions at) {
         if (follower != null) {
-            elsewhere.add(portal.host() + ":" + portal.port());
+            elsewhere.add(key(at));
         }
     }
 
     /** Whether a login with its ISID at this portal may end it, and cannot end the session that its path has now. */
-    synchronized boolean mayBeAt(TargetAddress portal) {
-        return !elsewhere.contains(portal.host() + ":" + portal.port());
+    synchronized boolean mayBeAt(SessionOptions at) {
+        return !elsewhere.contains(key(at));
+    }
+
+    private static String key(SessionOptions at) {
+        return at.scheme() + "://" + at.portal().host() + ":" + at.portal().port();
     }
 
     /** Called when a device is closed. If its path had the session, no session with this ISID needs to be spared. */

@@ -43,13 +43,13 @@ final class SessionFence {
             boolean itself) {
         for (PathSession other : up) {
             boolean ended = other.isInGroupOf(stale)
-                    ? reinstate(initiator, stale, other.options().portal())
+                    ? reinstate(initiator, stale, other.options())
                     : initiator.name().equals(stale.initiatorName()) && ask(other, stale);
             if (ended) {
                 return true;
             }
         }
-        return itself && reinstate(initiator, stale, stale.options().portal());
+        return itself && reinstate(initiator, stale, stale.options());
     }
 
     /**
@@ -97,25 +97,27 @@ final class SessionFence {
         return false;
     }
 
-    private static boolean reinstate(Initiator initiator, PathSession stale,
-            TargetAddress portal) {
-        if (!stale.mayBeAt(portal)) {
+    /** @param at options of a session at the portal to try, whose transport may be another */
+    private static boolean reinstate(Initiator initiator, PathSession stale, SessionOptions at) {
+        if (!stale.mayBeAt(at)) {
             return false;
         }
         if (initiator.name().equals(stale.initiatorName())) {
-            return logIn(initiator, stale, portal);
+            return logIn(initiator, stale, at);
         }
         try (var same = Initiator.create(stale.initiatorName())) { // the name is part of the nexus
-            return logIn(same, stale, portal);
+            return logIn(same, stale, at);
         }
     }
 
-    private static boolean logIn(Initiator initiator, PathSession stale, TargetAddress portal) {
-        SessionOptions options = stale.options().withPortal(portal).withConnections(1);
+    private static boolean logIn(Initiator initiator, PathSession stale, SessionOptions at) {
+        TargetAddress portal = at.portal();
+        SessionOptions options = stale.options().withTransport(at.scheme()).withPortal(portal)
+                .withConnections(1);
         try (Session made = initiator.loginHere(options, stale.isid())) {
             boolean same = stale.isReinstatedBy(made, stale.isid());
             if (!same) { // another try could end a session that the path has made in that group by then
-                stale.isNotAt(portal);
+                stale.isNotAt(at);
             }
             LOG.log(System.Logger.Level.INFO, same
                     ? "{0} has been ended at the target through {1}"

@@ -271,9 +271,11 @@ final class Negotiation {
             if (session.isEmpty() && self == Sender.INITIATOR) {
                 keys.addAll(EnumSet.of(Key.MAX_UNEXPECTED_PDUS, Key.MAX_AHS_LENGTH,
                         Key.TAGGED_BUFFER_ONLY, Key.ISER_HELLO));
-            } else if (session.isEmpty()) { // open-iscsi gives a login up at a key that it does not know
+            } else if (session.isEmpty()) {
                 keys.addAll(EnumSet.of(Key.MAX_UNEXPECTED_PDUS, Key.MAX_AHS_LENGTH));
-                keys.retainAll(declaredByPeer.keySet());
+                if (!peerKnowsRfc7145()) { // open-iscsi gives a login up at a key that it does not know
+                    keys.retainAll(declaredByPeer.keySet());
+                }
             }
         } else {
             keys.add(Key.MAX_RECV_DATA_SEGMENT_LENGTH);
@@ -289,6 +291,13 @@ final class Negotiation {
             }
         }
         return pairs;
+    }
+
+    /** Whether the peer has declared a key that RFC 7145 has added to those of RFC 5046. */
+    private boolean peerKnowsRfc7145() {
+        return declaredByPeer.containsKey(Key.MAX_AHS_LENGTH)
+                || declaredByPeer.containsKey(Key.TAGGED_BUFFER_ONLY)
+                || declaredByPeer.containsKey(Key.ISER_HELLO);
     }
 
     /** Whether a key means something in this session and on this connection. */
@@ -335,9 +344,9 @@ final class Negotiation {
                     whole.taggedBufferForSolicitedDataOnly(), whole.helloRequired());
         }
         var initiators = self == Sender.INITIATOR ? declaredBySelf : declaredByPeer;
-        // The default is No. But initiators from before RFC 7145 declare nothing, and do as with Yes: all of those
-        // that are in use, Linux and libiscsi among them.
-        long untold = self == Sender.INITIATOR ? 0 : 1;
+        // The default is No. But initiators from before RFC 7145 do not know the key, and do as with Yes: Linux and
+        // libiscsi among them.
+        long untold = self == Sender.INITIATOR || peerKnowsRfc7145() ? 0 : 1;
         return new OperationalParameters.Iser(initiatorLength, targetLength,
                 declared(declaredByPeer, Key.MAX_UNEXPECTED_PDUS),
                 declared(declaredByPeer, Key.MAX_AHS_LENGTH),

@@ -160,6 +160,17 @@ class NegotiationTest {
                 .iser().orElseThrow().taggedBufferForSolicitedDataOnly()).isFalse();
     }
 
+    /** Section 6.9: the default, for an initiator that has shown that it knows of the key. */
+    @ParameterizedTest
+    @ValueSource(strings = {"MaxAHSLength=0", "iSERHelloRequired=No"})
+    void shouldTakeInitiatorsOfRfc7145AtItsDefaults(String said) throws Exception {
+        Negotiation target = iserTarget("RDMAExtensions=Yes," + said);
+        assertThat(target.declarations()).extracting(KeyValue::key)
+                .contains("MaxOutstandingUnexpectedPDUs", "MaxAHSLength");
+        assertThat(target.parameters().iser().orElseThrow().taggedBufferForSolicitedDataOnly())
+                .isFalse();
+    }
+
     /** The keys of open-iscsi, which fails at others. */
     @Test
     void shouldDeclareNothingToInitiatorsThatMayNotKnowTheKeys() throws Exception {

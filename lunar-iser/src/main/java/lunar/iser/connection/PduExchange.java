@@ -10,6 +10,7 @@ import lunar.iscsi.framing.Framing;
 import lunar.iscsi.framing.PduReceiver;
 import lunar.iscsi.login.Offer;
 import lunar.iscsi.login.OperationalParameters;
+import lunar.iscsi.pdu.AsyncMessage;
 import lunar.iscsi.pdu.Bhs;
 import lunar.iscsi.pdu.DataIn;
 import lunar.iscsi.pdu.DataOut;
@@ -238,7 +239,7 @@ final class PduExchange {
         }
     }
 
-    /** Keeps a response behind the reads of its command, and lets it invalidate the initiator's key. */
+    /** Keeps what ends commands behind their reads, and lets it invalidate the initiator's key. */
     private void order(Bhs bhs, SendEntry.Message message) {
         if (bhs.opcode() == ScsiResponse.OPCODE) {
             RemoteCommand ended = remote.remove(bhs.itt());
@@ -246,7 +247,9 @@ final class PduExchange {
             if (ended != null && invalidates) {
                 message.invalidated = ended.keyToInvalidate();
             }
-        } else if (bhs.opcode() == TaskManagementResponse.OPCODE) {
+        } else if (bhs.opcode() == TaskManagementResponse.OPCODE
+                || bhs.opcode() == AsyncMessage.OPCODE) {
+            // Either may tell that tasks have ended, whose buffers the initiator then withdraws.
             message.isAfterAllReads = true;
         }
     }
@@ -369,6 +372,9 @@ final class PduExchange {
             expStatSn = bhs.int32(InitiatorPdu.EXP_STAT_SN);
             if (bhs.opcode() == ScsiCommand.OPCODE) {
                 remote.add(message, bhs, received.dataBytes());
+            } else if (bhs.opcode() == DataOut.OPCODE && bhs.ttt() != Bhs.NO_TAG) {
+                throw new ProtocolException("a Data-Out PDU with solicited data, which are fetched"
+                        + " over iSER (RFC 7145 section 7.3.6)");
             }
         }
         sends.received(bhs);

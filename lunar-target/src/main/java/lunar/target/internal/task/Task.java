@@ -242,10 +242,13 @@ public final class Task implements ScsiTask, Transport.Release {
 
     TaskData data() { return data; }
 
-    /** Ends the filling of its buffer, complete or not; a task that ended meanwhile gives its buffer back now. */
+    /**
+     * Ends the filling of its buffer, complete or not; a task that ended meanwhile gives its buffers back now, unless
+     * the transport still sends from them.
+     */
     void filled() {
         data.endFilling();
-        if (state.isEnded()) {
+        if (state.isEnded() && holds == 0) {
             data.giveBack();
         }
     }
