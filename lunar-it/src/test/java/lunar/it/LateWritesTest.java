@@ -29,6 +29,7 @@ import lunar.initiator.multipath.MultipathOptions;
 import lunar.initiator.multipath.Path;
 import lunar.initiator.multipath.PathPolicy;
 import lunar.iscsi.login.Offer;
+import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.Lun;
 import lunar.target.PortalSpec;
@@ -70,9 +71,15 @@ class LateWritesTest {
 
     /** Paths that are soon given up, the first of them being the one in use. */
     static MultipathOptions by(String name, Lun lun, int... ports) {
-        List<SessionOptions> paths = Arrays.stream(ports).mapToObj(port -> SessionOptions
-                .of("127.0.0.1", port, name).withOffer(Offer.DEFAULT.withDefaultTime2WaitSeconds(0))
-                .withTimeouts(IMPATIENT)).toList();
+        return by(Arrays.stream(ports).mapToObj(port -> path(name, port)).toList(), lun);
+    }
+
+    private static SessionOptions path(String name, int port) {
+        return SessionOptions.of("127.0.0.1", port, name)
+                .withOffer(Offer.DEFAULT.withDefaultTime2WaitSeconds(0)).withTimeouts(IMPATIENT);
+    }
+
+    private static MultipathOptions by(List<SessionOptions> paths, Lun lun) {
         return MultipathOptions.of(paths, lun).withPauses(10, 100)
                 .withPolicy(PathPolicy.fixed());
     }
@@ -154,6 +161,25 @@ class LateWritesTest {
                 var initiator = Initiator.create("iqn.2026-11.org.lunar:late");
                 var device = MultipathDevice.open(initiator,
                         by(proxy.port(), port(target, 1)))) {
+            freezeAndThaw(target, proxy, device);
+        }
+    }
+
+    /** The login that ends the old session has the transport of the path that it uses. */
+    @Test
+    void shouldNotUndoALaterWriteByAPathOfAnotherTransport() throws Exception {
+        RdmaDevices.require();
+        try (var target = ServedTarget.of(UnaryOperator.identity(), server -> server
+                .offer(TargetServer.DEFAULT_OFFER.withDefaultTime2WaitSeconds(0))
+                .portal(PortalSpec.of(new InetSocketAddress("127.0.0.1", 0))
+                        .withTransport(Transports.ISER)),
+                "ram:16MiB");
+                var proxy = new FreezeProxy(port(target, 0));
+                var initiator = Initiator.create("iqn.2026-11.org.lunar:late");
+                var device = MultipathDevice.open(initiator, by(List.of(
+                        path(ServedTarget.NAME, proxy.port()),
+                        path(ServedTarget.NAME, port(target, 1)).withTransport(Transports.ISER)),
+                        Lun.ZERO))) {
             freezeAndThaw(target, proxy, device);
         }
     }

@@ -4,7 +4,7 @@ import java.util.UUID;
 import lunar.raid.metadata.page.Page;
 
 /**
- * Describes a member and its volume. {@link lunar.raid.metadata.superblock.SuperblockCodec} knows the bytes.
+ * Describes a member and its volume. {@code SuperblockCodec} encodes it.
  *
  * @param generation how often this member's superblock was written; the higher one of its two counts
  * @param index the index of this member's entry in the volume's table
