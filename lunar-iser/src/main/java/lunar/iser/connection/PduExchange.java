@@ -471,8 +471,8 @@ final class PduExchange {
     }
 
     /**
-     * Releases the buffers of commands that were not answered, after the endpoint was closed and what has come before was
-     * delivered: a response that came takes its data from there.
+     * Releases the buffers of commands that were not answered, after the endpoint was closed and what has come before
+     * was delivered: a response that came takes its data from there.
      */
     void releaseExposed() { exposed.endAll(); }
 }
