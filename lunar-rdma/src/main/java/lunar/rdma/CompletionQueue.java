@@ -73,15 +73,15 @@ public final class CompletionQueue implements AutoCloseable {
     public int poll(Completions batch) throws RdmaException {
         int count = 0;
         int most = batch.capacity();
-        while (count < most) {
-            if (next == reported.size()) {
+        boolean askDevice = true;
+        while (count < most && (hasReported() || askDevice)) {
+            if (!hasReported()) {
                 reported.clear();
                 next = 0;
-                if (provider.poll(reported) == 0) {
-                    break;
-                }
+                // A device that has filled less than the room had no more. With libfabric, asking costs system calls.
+                askDevice = provider.poll(reported) > 0 && reported.room() == 0;
             }
-            while (count < most && next < reported.size()) {
+            while (count < most && hasReported()) {
                 if (take(next++, batch.get(count))) {
                     count++;
                 }

@@ -259,7 +259,7 @@ abstract class RdmaContract {
         until("completions", () -> !server.done.isEmpty() && !client.done.isEmpty());
 
         assertThat(server.next()).isEqualTo(new Side.Done(pair.far(), Operation.RECEIVE,
-                CompletionStatus.SUCCESS, 5, 0, 1, "receive"));
+                CompletionStatus.SUCCESS, 5, 0, 1, "receive", 0));
         Side.Done sent = client.next();
         assertThat(sent.operation()).isEqualTo(Operation.SEND);
         assertThat(sent.isSuccess()).isTrue();

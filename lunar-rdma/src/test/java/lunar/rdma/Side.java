@@ -12,7 +12,7 @@ final class Side implements AutoCloseable, EndpointHandler, ConnectionHandler {
 
     /** A completion, copied from the batch. */
     record Done(Endpoint endpoint, Operation operation, CompletionStatus status, int bytes,
-            int code, long context, @Nullable Object attachment) {
+            int code, long context, @Nullable Object attachment, int invalidatedKey) {
         boolean isSuccess() { return status == CompletionStatus.SUCCESS; }
     }
 
@@ -58,7 +58,8 @@ final class Side implements AutoCloseable, EndpointHandler, ConnectionHandler {
             for (int i = 0; i < count; i++) {
                 Completion one = batch.get(i);
                 done.add(new Done(one.endpoint(), one.operation(), one.status(), one.bytes(),
-                        one.providerCode(), one.context(), one.attachment()));
+                        one.providerCode(), one.context(), one.attachment(),
+                        one.invalidatedKey()));
             }
         }
     }

@@ -20,6 +20,8 @@ final class VerbsDomain implements ProviderDomain {
 
     VerbsDomain(NativeDomain domain) { this.domain = domain; }
 
+    NativeDomain nativeDomain() { return domain; }
+
     @Override
     public ProviderRegion register(MemorySegment memory, Set<Access> access)
             throws RegistrationException {

@@ -88,6 +88,11 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner, DeviceEvents.Own
         }
     }
 
+    /** Address of the struct ibv_qp; 0 while there is none. */
+    long queuePair() {
+        return queuePair;
+    }
+
     @Override
     public void connect(InetSocketAddress address, byte[] data) throws RdmaException {
         ConnectFailures.requireResolved(address);
