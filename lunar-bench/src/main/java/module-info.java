@@ -13,6 +13,7 @@ module lunar.bench {
     requires lunar.iscsi;
     requires lunar.lucene;
     requires lunar.raid;
+    requires lunar.rdma;
     requires lunar.scsi;
     requires lunar.target;
     requires lunar.tcp;
@@ -30,5 +31,6 @@ module lunar.bench {
     opens lunar.bench.lucene to tools.jackson.databind;
     opens lunar.bench.paths to tools.jackson.databind;
     opens lunar.bench.raid to tools.jackson.databind;
+    opens lunar.bench.rdma to tools.jackson.databind;
     opens lunar.bench.session to tools.jackson.databind;
 }

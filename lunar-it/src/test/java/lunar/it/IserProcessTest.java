@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -24,6 +25,9 @@ class IserProcessTest {
     private static final int BLOCK = 512;
     private static final int CHUNK = 128 * BLOCK;
     private static final int WRITERS = 4;
+    private static final int WARM_UP = 300;
+    private static final int CONNECTIONS = 1000;
+    private static final int REMAINING_BYTES = 8 << 10;
 
     @TempDir
     Path folder;
@@ -31,12 +35,15 @@ class IserProcessTest {
     @BeforeAll
     static void requireDevice() { RdmaDevices.require(); }
 
-    private ServeProcess serve(String portal) throws Exception { return new ServeProcess(folder, """
-            portals = ["127.0.0.1:0", { listen = "%s", transport = "iser" }]
-            rdma-provider = "libfabric:tcp"
-            iqn = "%s"
-            luns = ["file:%s?size=8MiB"]
-            """.formatted(portal, IQN, folder.resolve("disk.img")), 1); }
+    private ServeProcess serve(String portal) throws Exception { return serve(portal, Map.of()); }
+
+    private ServeProcess serve(String portal, Map<String, String> environment)
+            throws Exception { return new ServeProcess(folder, """
+                    portals = ["127.0.0.1:0", { listen = "%s", transport = "iser" }]
+                    rdma-provider = "libfabric:tcp"
+                    iqn = "%s"
+                    luns = ["file:%s?size=8MiB"]
+                    """.formatted(portal, IQN, folder.resolve("disk.img")), 1, environment); }
 
     private static String url(String portal) {
         return portal + "/" + IQN + "/0?rdma-provider=libfabric:tcp&no-path-retry=queue";
@@ -56,6 +63,28 @@ class IserProcessTest {
                 assertThat(back.mismatch(data)).isEqualTo(-1);
             }
         } // which fails if it does not end well
+    }
+
+    @Test
+    void shouldNotGrowOverAThousandConnections() throws Exception {
+        // The heap has its final size from the start, so that resident memory grows by native memory only.
+        try (var server = serve("127.0.0.1:0", Map.of("JAVA_TOOL_OPTIONS",
+                "-Xms64m -Xmx64m -XX:+AlwaysPreTouch"))) {
+            String url = url(server.portal(1));
+            connect(url, WARM_UP);
+            long before = server.residentBytes();
+            connect(url, CONNECTIONS);
+            assertThat((server.residentBytes() - before) / CONNECTIONS)
+                    .as("bytes of a connection that remain").isLessThan(REMAINING_BYTES);
+        }
+    }
+
+    private static void connect(String url, int times) throws Exception {
+        for (int i = 0; i < times; i++) {
+            try (BlockDevice device = Devices.open(url)) {
+                device.read(0, MemorySegment.ofArray(new byte[CHUNK]));
+            }
+        }
     }
 
     @Test

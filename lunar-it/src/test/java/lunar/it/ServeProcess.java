@@ -74,6 +74,13 @@ final class ServeProcess implements AutoCloseable {
         return "iscsi://" + portal(portal) + "/" + iqn + "/" + lun;
     }
 
+    /** Resident memory of the process. */
+    long residentBytes() throws IOException {
+        return Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status")).stream()
+                .filter(line -> line.startsWith("VmRSS:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024).sum();
+    }
+
     /** Gives it another file, and returns what it says has changed. */
     List<String> reload(String text) throws Exception {
         Files.writeString(config, text);

@@ -23,10 +23,17 @@ public final class Server implements AutoCloseable {
 
     private final Process process;
     private final int port;
+    private final String scheme;
+    /** Options of the URIs of LUNs, empty or with the question mark. */
+    private final String options;
 
-    private Server(Process process, int port) {
+    private Server(Process process, int port) { this(process, port, "iscsi", ""); }
+
+    private Server(Process process, int port, String scheme, String options) {
         this.process = process;
         this.port = port;
+        this.scheme = scheme;
+        this.options = options;
     }
 
     /**
@@ -113,9 +120,26 @@ public final class Server implements AutoCloseable {
         return lunar(log, command);
     }
 
+    /**
+     * {@code lunar serve} with a portal of RDMA only.
+     *
+     * @param device RDMA device at both ends
+     * @param serve options and devices
+     */
+    public static Server iser(Path lunar, Path log, String device, List<String> serve)
+            throws BenchException, InterruptedException {
+        var command = new ArrayList<>(
+                List.of(lunar.toString(), "serve", "--portal", HOST + ":0", "--iser", HOST + ":0",
+                        "--rdma-provider", device, "--iqn", IQN));
+        command.addAll(serve);
+        Server server = await(log, command);
+        return new Server(server.process, server.port, "iser", "?rdma-provider=" + device);
+    }
+
     /** Starts a class of this module that prints the port it listens on. */
-    public static Server of(Class<?> main, Path log) throws BenchException, InterruptedException {
-        return await(log, JavaCommand.of(main));
+    public static Server of(Class<?> main, Path log, String... args)
+            throws BenchException, InterruptedException {
+        return await(log, JavaCommand.of(main, args));
     }
 
     /** Starts Lunar in a JVM with native memory tracking; its LUN 0 is memory. */
@@ -161,7 +185,9 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    public String uri(int lun) { return "iscsi://" + HOST + ":" + port + "/" + IQN + "/" + lun; }
+    public String uri(int lun) {
+        return scheme + "://" + HOST + ":" + port + "/" + IQN + "/" + lun + options;
+    }
 
     public int port() { return port; }
 

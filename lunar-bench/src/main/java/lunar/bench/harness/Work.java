@@ -18,8 +18,10 @@ public record Work(String name, Operation operation, int requestBytes, boolean r
         READ,
         WRITE,
         /** Reads and writes in equal numbers. */
-        MIXED
+        MIXED,
+        /** TEST UNIT READY, one at a time. */
+        NO_DATA
     }
 
-    public boolean writes() { return operation != Operation.READ; }
+    public boolean writes() { return operation == Operation.WRITE || operation == Operation.MIXED; }
 }

@@ -25,7 +25,8 @@ final class LibiscsiLoad implements Load {
     @Override
     public LoadResult run(LoadOrder order) throws BenchException {
         if (order.sessions() != 1 || order.terms() != Pair.Terms.USUAL
-                || order.work().operation() == Operation.MIXED) {
+                || order.work().operation() == Operation.MIXED
+                || order.work().operation() == Operation.NO_DATA) {
             throw new BenchException(
                     "libiscsi supports only one session, one direction, no digests");
         }

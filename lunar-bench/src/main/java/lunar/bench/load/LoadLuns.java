@@ -5,7 +5,10 @@ import lunar.bench.harness.InParallel;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import lunar.bench.harness.Pair.Terms;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
@@ -22,12 +25,8 @@ import lunar.scsi.Lun;
  * share the event loops of one initiator.
  */
 final class LoadLuns {
-    private final Initiator initiator;
-
-    LoadLuns() throws IOException {
-        initiator = Initiator.create(InitiatorOptions.of("iqn.2026-11.org.lunar:bench-client")
-                .withLoopCount(Runtime.getRuntime().availableProcessors()));
-    }
+    /** By their RDMA device. */
+    private final Map<Optional<String>, Initiator> initiators = new HashMap<>();
 
     /** Sessions with a device each; closes them. */
     record Open(List<BlockDevice> devices, List<Session> sessions) implements AutoCloseable {
@@ -50,11 +49,29 @@ final class LoadLuns {
         }
         IscsiUri uri = IscsiUri.parse(order.uri());
         SessionOptions login = uri.sessionOptions().withOffer(order.terms().offer());
+        Initiator initiator = initiator(uri.rdmaProvider());
         List<Session> sessions = InParallel.run(order.sessions(), _ -> initiator.login(login));
         var devices = new ArrayList<BlockDevice>();
         for (Session session : sessions) {
             devices.add(session.open(uri.lun().orElse(Lun.of(0))));
         }
         return new Open(devices, sessions);
+    }
+
+    private Initiator initiator(Optional<String> device) throws IOException {
+        Initiator initiator = initiators.get(device);
+        if (initiator == null) {
+            initiator = Initiator.create(InitiatorOptions.of("iqn.2026-11.org.lunar:bench-client")
+                    .withLoopCount(Runtime.getRuntime().availableProcessors())
+                    .withRdmaDevice(device));
+            initiators.put(device, initiator);
+        }
+        return initiator;
+    }
+
+    /** A session of its own. */
+    Session login(String uri) throws IOException {
+        IscsiUri parsed = IscsiUri.parse(uri);
+        return initiator(parsed.rdmaProvider()).login(parsed.sessionOptions());
     }
 }

@@ -31,6 +31,7 @@ public final class LunarBench extends CommandClient {
             case READ -> work.random() ? "randread" : "read";
             case WRITE -> work.random() ? "randwrite" : "write";
             case MIXED -> "randrw";
+            case NO_DATA -> throw new BenchException("lunar bench moves data");
         };
         return List.of(lunar.toString(), "bench", order.uri(), "--rw", pattern, "--bs",
                 "" + work.requestBytes(), "--qd", "" + work.depth(), "--rwmixread", "50", "--ramp",

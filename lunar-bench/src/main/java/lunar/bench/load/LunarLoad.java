@@ -17,6 +17,8 @@ import lunar.bench.load.LoadOrder.Window;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.StorageException;
+import lunar.initiator.Session;
+import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
 
 /** Load by Lunar's initiator: each request is resubmitted when it completes. */
@@ -31,9 +33,37 @@ final class LunarLoad implements Load {
     @Override
     public LoadResult run(LoadOrder order)
             throws BenchException, IOException, InterruptedException {
+        if (order.work().operation() == Work.Operation.NO_DATA) {
+            return withoutData(order);
+        }
         try (LoadLuns.Open open = luns.open(order); Arena arena = Arena.ofShared()) {
             return new Run(order, open.devices(), arena).result();
         }
+    }
+
+    /** Commands without data, each when the one before has completed. */
+    private LoadResult withoutData(LoadOrder order) throws BenchException, IOException {
+        var latencies = new Latencies();
+        try (Session session = luns.login(order.uri())) {
+            boolean _ = testUnitReady(session); // it may get a unit attention
+            Window window = order.window();
+            for (long now = System.nanoTime(); !window.isOver(now);) {
+                long startNs = now;
+                if (!testUnitReady(session)) {
+                    throw new BenchException("the unit is not ready");
+                }
+                now = System.nanoTime();
+                if (window.holds(now)) {
+                    latencies.add(now - startNs);
+                }
+            }
+            return LoadResult.of(window, List.of(latencies));
+        }
+    }
+
+    private static boolean testUnitReady(Session session) throws StorageException {
+        return session.execute(Lun.ZERO, new byte[6], MemorySegment.NULL, MemorySegment.NULL)
+                .isGood(); // an opcode of 0 (SPC-5)
     }
 
     /** Executes one order. */

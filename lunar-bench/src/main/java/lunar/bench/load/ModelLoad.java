@@ -36,7 +36,8 @@ public final class ModelLoad implements Load {
     @Override
     public LoadResult run(LoadOrder order) throws BenchException, IOException {
         Work work = order.work();
-        if (order.sessions() != 1 || work.operation() == Operation.MIXED) {
+        if (order.sessions() != 1 || work.operation() == Operation.MIXED
+                || work.operation() == Operation.NO_DATA) {
             throw new BenchException("the model loop supports one connection and one direction");
         }
         IscsiUri uri = IscsiUri.parse(order.uri());

@@ -34,7 +34,7 @@ final class Places {
 
     boolean nextWrites() {
         return switch (work.operation()) {
-            case READ -> false;
+            case READ, NO_DATA -> false;
             case WRITE -> true;
             case MIXED -> random() < 0;
         };
