@@ -131,12 +131,13 @@ final class ShmNatives {
      * Makes the peer's address the first of the vector.
      *
      * @param isLocal whether the peer is in this process
-     * @return whether libfabric takes it; false also if a peer in this process is closed
+     * @return whether libfabric takes it; false also if a peer in this process is closed, is this endpoint, or belongs to
+     *         another connection
      */
     boolean insert(String peer, boolean isLocal) {
         synchronized (IN_USE) {
             ShmNatives other = IN_USE.get(peer);
-            if (isLocal && other == null) {
+            if ((isLocal && other == null) || !mayBePartner(other)) {
                 return false;
             }
             if (other != null) {
@@ -150,6 +151,13 @@ final class ShmNatives {
                     arena.allocateFrom(peer).address(), 1,
                     arena.allocate(ValueLayout.JAVA_LONG).address(), 0, 0) == 1;
         }
+    }
+
+    /** Whether this endpoint and a peer in this process have no other partner, so that each is freed exactly once. */
+    @SuppressWarnings("ReferenceEquality") // endpoints have no equals
+    private boolean mayBePartner(@Nullable ShmNatives other) {
+        return other != this && (partner == null || partner == other)
+                && (other == null || other.partner == null || other.partner == this);
     }
 
     /** The endpoint is done: frees the objects, now or when the peer in this process is done, too. */
