@@ -485,6 +485,23 @@ abstract class RdmaContract {
     }
 
     @Test
+    void shouldSendNothingBehindOperationThatFails() throws Exception {
+        Pair pair = connect();
+        MemorySlice target = server.slice("untouched");
+        MemorySlice to = server.slice("nothing");
+        pair.far().post(server.work.receive().add(to));
+        pair.near().post(client.work.write(target.remoteAddress(), ~target.remoteKey())
+                .add(client.slice("evil"), 0, 5).context(1));
+        pair.near().post(client.work.send().add(client.slice("done"), 0, 5).context(2));
+        until("end", () -> client.done.size() == 2 && !server.done.isEmpty()
+                && !server.disconnected.isEmpty());
+        assertThat(client.done).noneMatch(one -> one.context() == 1 && one.isSuccess());
+        assertThat(server.next().status()).isEqualTo(CompletionStatus.FLUSHED);
+        assertThat(Side.text(to)).isEqualTo("nothing");
+        assertThat(Side.text(target)).isEqualTo("untouched");
+    }
+
+    @Test
     void shouldEndConnectionForMessageThatIsTooLong() throws Exception {
         Pair pair = connect();
         MemorySlice to = server.slice("");

@@ -56,6 +56,8 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     private volatile @Nullable ShmMessage peer;
     private volatile @Nullable ShmBoard peerBoard;
     private volatile boolean isAborted;
+    /** Whether an operation of the send queue has failed here: none that follows it is performed. */
+    private volatile boolean isBroken;
     /** Whether this side has asked for the connection. */
     private volatile boolean isActive;
     /** Whether {@link #progress} is to find out if the peer can be sent to; of the channel's thread. */
@@ -316,7 +318,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
                         return;
                     }
                 } catch (ProviderException e) {
-                    sendQueue.refuse(next.id(), CompletionStatus.PROVIDER_ERROR, e.code());
+                    refuse(next.id(), CompletionStatus.PROVIDER_ERROR, e.code());
                 }
                 backlog.remove();
             }
@@ -334,6 +336,10 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
 
     /** Gives an operation of the send queue to libfabric; false if there is no room. */
     private boolean send(WorkRequest request, long id) throws ProviderException {
+        if (isBroken) {
+            refuse(id, CompletionStatus.FLUSHED, 0);
+            return true;
+        }
         ShmBoard board = peerBoard;
         if (board == null) {
             throw new IllegalStateException("not connected");
@@ -364,17 +370,18 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
                     request.bytes(), right)) {
                 return transfers.post(request, id);
             }
-            refuse(id, Numbers.EKEYREJECTED);
+            refuse(id, CompletionStatus.REMOTE_ACCESS_ERROR, Numbers.EKEYREJECTED);
         } catch (ProviderException e) {
-            refuse(id, e.code()); // the memory is gone, or the peer
+            refuse(id, CompletionStatus.REMOTE_ACCESS_ERROR, e.code()); // the memory is gone, or the peer
         } finally {
             board.endAccess(connection);
         }
         return true;
     }
 
-    private void refuse(long id, int code) {
-        sendQueue.refuse(id, CompletionStatus.REMOTE_ACCESS_ERROR, code);
+    private void refuse(long id, CompletionStatus status, int code) {
+        isBroken = true;
+        sendQueue.refuse(id, status, code);
     }
 
     /** Reads completions for a queue of this endpoint. */
