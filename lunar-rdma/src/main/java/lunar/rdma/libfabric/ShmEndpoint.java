@@ -94,7 +94,9 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
                 domain.giveConnection(slot);
             }
         }
-        transfers = new Transfers(natives.endpoint(), 0, memory); // the peer will be the first of the vector
+        // The peer will be the first of the vector. With FI_DELIVERY_COMPLETE, the peer's libfabric would copy later,
+        // when no access protects its memory any more.
+        transfers = new Transfers(natives.endpoint(), 0, memory, true);
         sendQueue.add(this);
         if (receiveQueue != sendQueue) {
             receiveQueue.add(this);

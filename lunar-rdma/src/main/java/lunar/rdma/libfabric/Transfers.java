@@ -18,6 +18,7 @@ final class Transfers {
 
     private final long endpoint;
     private final long peer;
+    private final boolean isDelivered;
     private final Scratch sending;
     private final Scratch receiving;
     private final MemorySegment send;
@@ -34,10 +35,12 @@ final class Transfers {
     /**
      * @param peer address of the peer in the address vector; 0 for a connected endpoint
      * @param memory of {@link FabricDomain#takeScratch}
+     * @param isDelivered whether every write is in the peer's memory once it is posted
      */
-    Transfers(long endpoint, long peer, MemorySegment memory) {
+    Transfers(long endpoint, long peer, MemorySegment memory, boolean isDelivered) {
         this.endpoint = endpoint;
         this.peer = peer;
+        this.isDelivered = isDelivered;
         sending = new Scratch(memory.asSlice(0, Scratch.BYTES));
         receiving = new Scratch(memory.asSlice(Scratch.BYTES, Scratch.BYTES));
         send = message("send");
@@ -117,9 +120,10 @@ final class Transfers {
     }
 
     private long write(WorkRequest request, long id) {
-        if (request.isInline() || request.isSignalled()) {
+        boolean awaits = request.isSignalled() && !isDelivered;
+        if (request.isInline() || awaits) {
             return Calls.long3(writemsg, endpoint, sending.remote(request, peer, id),
-                    (request.isInline() ? INLINE : 0) | (request.isSignalled() ? DELIVERED : 0));
+                    (request.isInline() ? INLINE : 0) | (awaits ? DELIVERED : 0));
         }
         return rma(write, writev, request, id);
     }
