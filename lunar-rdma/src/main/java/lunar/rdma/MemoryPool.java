@@ -117,10 +117,11 @@ public final class MemoryPool implements AutoCloseable {
         for (MemorySlice slice : slices) {
             if (slice.endIfIdle()) {
                 ended.add(slice);
-            } else if (slice.posted() > 0) {
+            } else if (!slice.hasEnded() || slice.posted() > 0) {
+                // also if the last operation has completed since: another could be posted
                 ended.forEach(MemorySlice::revive);
-                throw new MemoryInUseException("pool of " + count() + " slices is not closed: "
-                        + slice.posted() + " posted operations use one of them");
+                throw new MemoryInUseException("pool of " + count()
+                        + " slices is not closed: posted operations use one of them");
             }
         }
         closed = true;
