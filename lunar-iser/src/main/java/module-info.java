@@ -1,4 +1,4 @@
-/** iSER (RFC 7145) as a transport of iSCSI: RDMA moves the data of commands. */
+/** iSER (RFC 7145): the iSCSI transport that moves the data of commands by RDMA. */
 module lunar.iser {
     requires transitive lunar.iscsi;
     requires lunar.loop;

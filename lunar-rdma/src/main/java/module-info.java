@@ -1,4 +1,4 @@
-/** RDMA from pure Java ("Javia"): endpoints, registered memory and completion queues over native providers. */
+/** RDMA in pure Java ("Javia"): endpoints, registered memory and completion queues on top of native RDMA libraries. */
 module lunar.rdma {
     requires static org.jspecify;
 

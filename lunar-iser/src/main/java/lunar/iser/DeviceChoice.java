@@ -15,25 +15,26 @@ import lunar.rdma.RdmaDevice;
 import lunar.rdma.RdmaUnavailableException;
 
 /**
- * Chooses the device for an address: the one that was named, or else one that has the local address from which the
- * other is reached, hardware first. A device that reaches this machine only is never chosen unless it is named.
+ * Selects the RDMA device for an address: the configured device, or else the first one that owns the local address from
+ * which the remote address is reached, hardware first. A device that only reaches this machine is selected only if it
+ * is configured. Thread-safe.
  */
 final class DeviceChoice {
-    /** For the local address that leads to another; nothing is sent. */
+    /** Port for finding the local address of a route (discard); nothing is sent to it. */
     private static final int ANY_PORT = 9;
 
     private final Optional<String> named;
     private final List<RdmaDevice> devices;
 
     /**
-     * @param named name of a device, or the first parts of it
-     * @throws RdmaUnavailableException if there is no device of that name, or none at all
+     * @param named full name of the configured device, or its first parts; empty to select by address
+     * @throws RdmaUnavailableException if no device has that name, or there is no device at all
      */
     DeviceChoice(Optional<String> named) throws RdmaUnavailableException {
         this(named, named.isPresent() ? List.of(Rdma.device(named.get())) : all());
     }
 
-    /** Chooses from some devices, in order of preference. */
+    /** Selects from the given devices, which are in order of preference. */
     DeviceChoice(Optional<String> named, List<RdmaDevice> devices) {
         this.named = named;
         this.devices = List.copyOf(devices);
@@ -55,7 +56,7 @@ final class DeviceChoice {
         return all;
     }
 
-    /** Returns the device to listen with on an address; the wildcard address has the first one. */
+    /** Returns the device to listen with on a local address; the first device for the wildcard address. */
     RdmaDevice forLocal(InetAddress address) throws IOException {
         if (named.isPresent() || address.isAnyLocalAddress()) {
             return devices.getFirst();
@@ -70,12 +71,12 @@ final class DeviceChoice {
                         + devices + ")");
     }
 
-    /** Returns the device to connect with. */
+    /** Returns the device to connect with to a remote address. */
     RdmaDevice forRemote(InetAddress address) throws IOException {
         return named.isPresent() ? devices.getFirst() : forLocal(localAddress(address));
     }
 
-    /** Returns the local address from which another one is reached. */
+    /** Returns the local address from which a remote address is reached. */
     static InetAddress localAddress(InetAddress address) throws IOException {
         try (var socket = new DatagramSocket()) {
             socket.connect(new InetSocketAddress(address, ANY_PORT));

@@ -17,12 +17,12 @@ import lunar.rdma.ProtectionDomain;
 import lunar.rdma.RdmaDevice;
 import lunar.rdma.RdmaException;
 
-/** An open device with its memory, and the event loops of the connections over it. */
+/** An open RDMA device with its registered memory and the event loops of its connections. Thread-safe. */
 final class DeviceLoops {
-    /** Operations that are posted to an endpoint, each way: a window of commands, their answers, and some more. */
+    /** Depth of an endpoint's send and receive queues: enough for a command window, its responses, and some more. */
     private static final int DEPTH = 512;
 
-    /** RDMA Reads in flight, each way; devices offer 16 as a rule. */
+    /** RDMA Reads in flight in each direction; devices usually support 16. */
     private static final int READS = 16;
 
     private final ProtectionDomain domain;
@@ -60,7 +60,7 @@ final class DeviceLoops {
 
     boolean isOwnThread() { return sources.stream().anyMatch(source -> source.loop().inLoop()); }
 
-    /** Returns the options of an endpoint of a loop. */
+    /** Returns the options for a new endpoint of an event loop. */
     EndpointOptions endpoint(IserSource source, int timeoutMs) throws RdmaException {
         DeviceLimits limits = domain.device().limits();
         int sends = Math.min(DEPTH, limits.maxSendDepth());
@@ -72,10 +72,10 @@ final class DeviceLoops {
 
     void stop() { sources.forEach(source -> source.ownLoop().stop()); }
 
-    /** Waits for the end of the loops, then closes the device. */
+    /** Stops the event loops, waits until they have ended, then closes the device. */
     void close() {
         stop();
-        // A loop that waits for another, which may wait for it, would wait for ever.
+        // A loop that waited for another loop could deadlock: that one may wait for it.
         if (!isOwnThread()) {
             sources.forEach(source -> source.ownLoop().awaitEnd());
             memory.close();
@@ -83,7 +83,7 @@ final class DeviceLoops {
         }
     }
 
-    /** Registers memory that many commands use. */
+    /** Registers memory that is used by many commands. */
     RegisteredPools.Pool register(MemorySegment segment) throws RdmaException {
         return memory.pools().add(segment, Access.LOCAL);
     }

@@ -25,14 +25,14 @@ import lunar.rdma.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A portal over RDMA. Its connections live on the loop that listens, since an endpoint belongs to the channel that
- * reports its request.
+ * Listens on a portal over RDMA. Its connections run on the event loop that listens, since an endpoint belongs to the
+ * channel that reports its request.
  */
 final class IserListener implements TransportProvider.Listener, ConnectionHandler {
     private static final System.Logger LOG = System.getLogger("lunar.iser");
     private static final int TIMEOUT_MS = 15_000;
 
-    /** Most connections that were accepted and are not established: each has buffers, and any peer can request them. */
+    /** Most connections that are accepted but not established: each has buffers, and any peer can request one. */
     static final int MAX_PENDING = 64;
 
     private final DeviceLoops loops;
@@ -40,9 +40,9 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
     private final Function<Transport, PduReceiver> receiver;
     private final CompletableFuture<Listener> listener = new CompletableFuture<>();
 
-    // Loop's thread only.
+    // For the thread of the event loop only.
     private final Set<IserTransport> pending = new HashSet<>();
-    /** Whether a failure was logged since the last connection. */
+    /** Whether a failure has been logged as a warning since the last accepted connection. */
     private boolean hasWarned;
 
     private IserListener(DeviceLoops loops, Function<Transport, PduReceiver> receiver) {
@@ -87,7 +87,7 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
                 accept(request);
                 hasWarned = false;
             } else {
-                warn(request, pending.size() + " others are not established yet");
+                warn(request, pending.size() + " connections are still being established");
                 request.reject(new byte[0]);
             }
         } catch (RdmaException e) {
@@ -95,10 +95,10 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
         }
     }
 
-    /** A failure that lasts, as of a device without room, is logged once. */
+    /** Logs a failure, as a warning only the first time: a full device, for example, would flood the log. */
     private void warn(ConnectionRequest request, @Nullable String why) {
         LOG.log(hasWarned ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
-                "a connection of {0} failed: {1}", request.peer(), why);
+                "connection of {0} not accepted: {1}", request.peer(), why);
         hasWarned = true;
     }
 
@@ -124,7 +124,7 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
                 transport.abort();
             }
             if (!hasEndpoint) {
-                request.reject(new byte[0]); // or the peer waits until its time is over
+                request.reject(new byte[0]); // otherwise the peer would wait for its timeout
             }
         }
     }
@@ -134,7 +134,7 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
         return receiver.apply(connection);
     }
 
-    /** The loop of an accepted connection, which is pending no longer when it ends. */
+    /** Event loop of an accepted connection; a connection that ends is no longer pending. */
     private final class Accepting implements Home {
         @Override
         public EventLoop loop() { return source.loop(); }
@@ -151,7 +151,7 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
 
     @Override
     public void failed(RdmaException cause) {
-        LOG.log(System.Logger.Level.ERROR, "{0} takes no connections any more: {1}", local(),
+        LOG.log(System.Logger.Level.ERROR, "{0} no longer accepts connections: {1}", local(),
                 cause.getMessage());
     }
 
@@ -168,7 +168,7 @@ final class IserListener implements TransportProvider.Listener, ConnectionHandle
                 source.loop().execute(open::close);
             }
         } catch (RejectedExecutionException _) {
-            // closed with its channel
+            // the loop has ended, and has closed the listener with its channel
         }
     }
 }

@@ -28,7 +28,7 @@ import lunar.rdma.MemoryUse;
 import lunar.rdma.RdmaDevice;
 import lunar.rdma.RdmaException;
 
-/** Connections over RDMA: devices are opened as their first connection or listener needs them. Thread-safe. */
+/** Opens connections and listeners over RDMA. A device is opened when its first one needs it. Thread-safe. */
 final class IserLoops implements TransportProvider.Loops {
     private static final System.Logger LOG = System.getLogger("lunar.iser");
 
@@ -37,14 +37,14 @@ final class IserLoops implements TransportProvider.Loops {
     private final DeviceChoice choice;
     private final boolean needsHello;
 
-    /** By the name of the device. Guarded by this, as is all below. */
+    /** Open devices, by name. This and all fields below are guarded by this. */
     private final Map<String, DeviceLoops> devices = new LinkedHashMap<>();
     private final Set<Registered> memory = new HashSet<>();
     private boolean hasWarned;
     private boolean isClosed;
 
     /**
-     * @param needsHello whether connections of this end exchange Hello and HelloReply
+     * @param needsHello whether this end, as an initiator, requires the exchange of Hello and HelloReply
      */
     IserLoops(String name, LoopOptions options, DeviceChoice choice, boolean needsHello) {
         this.name = name;
@@ -76,7 +76,7 @@ final class IserLoops implements TransportProvider.Loops {
     public Transport connect(InetSocketAddress portal, int timeoutMs,
             Function<Transport, PduReceiver> receiver) throws IOException {
         if (timeoutMs < 1) {
-            throw new IllegalArgumentException("a timeout of " + timeoutMs + " ms");
+            throw new IllegalArgumentException("timeout must be positive: " + timeoutMs + " ms");
         }
         DeviceLoops loops = loops(choice.forRemote(portal.getAddress()));
         if (loops.isOwnThread()) {
@@ -92,7 +92,7 @@ final class IserLoops implements TransportProvider.Loops {
             Endpoint endpoint = source.channel().createEndpoint(
                     loops.endpoint(source, timeoutMs), transport.handler());
             transport.open(endpoint);
-            // Memory that is registered for plain access cannot be invalidated by a peer.
+            // A peer cannot invalidate the STag of an ordinary memory region, so this end does not announce support.
             endpoint.connect(portal, new ConnectData(true, true).encode());
             return connected.get(timeoutMs, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
@@ -119,7 +119,7 @@ final class IserLoops implements TransportProvider.Loops {
                 : new IOException("cannot connect to " + portal, cause);
     }
 
-    /** A connection that the caller of {@link #connect} waits for. */
+    /** Completes the connection that the caller of {@link #connect} waits for. */
     private record Connecting(Function<Transport, PduReceiver> receiver,
             CompletableFuture<Transport> connected) implements IserTransport.Beginning {
         @Override
@@ -159,7 +159,7 @@ final class IserLoops implements TransportProvider.Loops {
         return registered;
     }
 
-    /** Memory that is registered with each device that is open. */
+    /** Memory that is registered with each open device. */
     private final class Registered implements TransportProvider.Registration {
         private final MemorySegment segment;
         private final List<Pool> pools = new ArrayList<>();
@@ -169,9 +169,9 @@ final class IserLoops implements TransportProvider.Loops {
         void with(DeviceLoops device) {
             try {
                 pools.add(device.register(segment));
-            } catch (RdmaException e) { // each operation registers what it needs then, or fails
+            } catch (RdmaException e) { // each operation then registers its memory, or fails
                 LOG.log(hasWarned ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
-                        "{0}; operations on memory that is not registered are slower",
+                        "{0}; operations on unregistered memory are slower",
                         e.getMessage());
                 hasWarned = true;
             }

@@ -20,13 +20,13 @@ import lunar.rdma.ProtectionDomain;
 import lunar.rdma.RdmaException;
 
 /**
- * The events of a loop's connections over one device: those of an event channel and of the completion queues of its
- * endpoints. More queues are made as endpoints need them.
+ * Event source of one event loop and one RDMA device: polls the event channel and the completion queues of the loop's
+ * connections. Completion queues are created as endpoints need them.
  */
 final class IserSource implements EventSource, Home {
     private static final System.Logger LOG = System.getLogger("lunar.iser");
 
-    /** Room of a completion queue: for some tens of connections. */
+    /** Depth of a completion queue: room for some tens of connections. */
     private static final int QUEUE_DEPTH = 16_384;
     private static final int BATCH = 64;
 
@@ -34,12 +34,12 @@ final class IserSource implements EventSource, Home {
     private final int queueDepth;
     private final EventSourceLoop loop;
     private final Set<IserTransport> connections = ConcurrentHashMap.newKeySet();
-    /** Guarded by itself; replaced by readers' copies, since polling takes no lock. */
+    /** Immutable list that is replaced under the lock of this, since polling takes no lock. */
     private volatile List<CompletionQueue> queues = List.of();
     private final Completions batch = new Completions(BATCH);
     private List<IserTransport> touched = new ArrayList<>();
     private List<IserTransport> ending = new ArrayList<>();
-    /** Connection events since the last poll. */
+    /** Whether there have been connection events since the last poll. */
     private boolean hasEvents;
 
     private IserSource(String name, ProtectionDomain domain, Polling polling)
@@ -63,7 +63,7 @@ final class IserSource implements EventSource, Home {
 
     EventChannel channel() { return channel; }
 
-    /** Returns a completion queue with room for so many operations; any thread. */
+    /** Returns a completion queue that has room for a number of operations; any thread. */
     synchronized CompletionQueue queueFor(int operations) throws RdmaException {
         for (CompletionQueue queue : queues) {
             if (queue.room() >= operations) {
@@ -77,7 +77,7 @@ final class IserSource implements EventSource, Home {
         return made;
     }
 
-    /** Takes a connection; any thread. */
+    /** Adds a connection; any thread. */
     void add(IserTransport connection) {
         connections.add(connection);
     }
@@ -88,8 +88,10 @@ final class IserSource implements EventSource, Home {
     @Override
     public void touched(IserTransport connection) { touched.add(connection); }
 
-    /** Notes a connection event, for {@link #poll}. */
-    void happened() { hasEvents = true; }
+    /** Notes a connection event, so that {@link #poll} reports activity. */
+    void happened() {
+        hasEvents = true;
+    }
 
     @Override
     public boolean poll() throws IOException {
@@ -107,7 +109,7 @@ final class IserSource implements EventSource, Home {
         boolean _ = handle();
     }
 
-    /** Handles what is there: completions, then what they have brought. */
+    /** Handles the available completions, then the connections that these concern. */
     private boolean handle() throws RdmaException {
         boolean any = hasEvents || !touched.isEmpty();
         hasEvents = false;
@@ -122,7 +124,7 @@ final class IserSource implements EventSource, Home {
         return any;
     }
 
-    /** Handles a completion. Connections handle their own errors; one that they do not spares the others. */
+    /** Handles a completion. An error that its connection has not handled does not affect other connections. */
     private static void handle(Completion completion) {
         if (completion.attachment() instanceof Completed operation) {
             try {
@@ -139,7 +141,7 @@ final class IserSource implements EventSource, Home {
         ending = now;
         for (IserTransport each : now) {
             try {
-                each.turnEnd(); // which may touch others, for the next turn
+                each.turnEnd(); // may touch connections, for the next turn
             } catch (RuntimeException | Error e) {
                 LOG.log(System.Logger.Level.ERROR,
                         "internal error of the connection with " + each.remote(), e);

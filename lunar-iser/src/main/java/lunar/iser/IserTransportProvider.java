@@ -5,9 +5,9 @@ import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.TransportProvider;
 import lunar.iscsi.spi.Transports;
 
-/** Connections over RDMA, for the scheme {@link #SCHEME}. */
+/** Provides iSCSI connections over RDMA (iSER, RFC 7145), for the scheme {@link #SCHEME}. Thread-safe. */
 public final class IserTransportProvider implements TransportProvider {
-    /** Scheme of these connections. */
+    /** URI scheme of connections over iSER. */
     public static final String SCHEME = Transports.ISER;
 
     /** Called by {@link java.util.ServiceLoader}. */
@@ -17,9 +17,10 @@ public final class IserTransportProvider implements TransportProvider {
     public String scheme() { return SCHEME; }
 
     /**
-     * Starts nothing before the first connection or listener, which decide on the device.
+     * Opens no device and starts no thread. The first connection or listener does so, since its address selects the
+     * device.
      *
-     * @throws lunar.rdma.RdmaUnavailableException if there is no device; the message says why, in one line
+     * @throws lunar.rdma.RdmaUnavailableException if there is no RDMA device; the message gives the reason, in one line
      */
     @Override
     public Loops start(String name, LoopOptions options) throws IOException {

@@ -11,7 +11,7 @@ import lunar.iscsi.spi.Transport.Release;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Connections that come and go leave nothing behind: no message buffer, no registered memory, no command's buffers. */
+/** Tests that ended connections leak nothing: no message buffers, no registered memory, no command buffers. */
 @Timeout(600)
 class ConnectionChurnTest {
     private static final int WARM_UP = 8;
@@ -41,7 +41,7 @@ class ConnectionChurnTest {
         }
     }
 
-    /** A connection that ends in one of four ways, with a command of registered and one of copied memory open. */
+    /** Opens a connection and ends it in one of four ways, with commands of registered and copied memory open. */
     private void connectAndEnd(TestPair pair, int number) throws Exception {
         TestEnd initiator = TestPair.begin(pair.connect());
         TestEnd target = TestPair.begin(pair.accepted());

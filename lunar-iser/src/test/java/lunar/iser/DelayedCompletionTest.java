@@ -17,7 +17,7 @@ import lunar.iscsi.spi.Transport.Release;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** No buffer is released, and none used again, before the device is done with it. */
+/** Tests that no buffer is released or reused before the device has completed the operations on it. */
 @Timeout(300)
 class DelayedCompletionTest {
     private static final MemorySegment NONE = MemorySegment.NULL;
@@ -37,7 +37,7 @@ class DelayedCompletionTest {
         initiator.transport().flush();
     }
 
-    /** Lets the loop of an end run some turns, in which it would do what it must not. */
+    /** Lets the loop of an end run some turns, in which it could release a buffer too early. */
     private static void letRun(TestEnd end) throws Exception {
         for (int i = 0; i < 5; i++) {
             var turned = new CompletableFuture<Boolean>();
@@ -135,7 +135,7 @@ class DelayedCompletionTest {
                     Release.NOTHING);
             target.transport().close();
             var _ = target.end();
-            // The endpoint is closed; the response is left.
+            // The endpoint is closed; the response has not been delivered.
             IserTransportTest.await(() -> pair.initiatorLoops().messageBuffersInUse() == 1);
             assertThat(released).as("the response was not delivered").hasValue(0);
             reading(initiator, true);
@@ -184,7 +184,7 @@ class DelayedCompletionTest {
         }
     }
 
-    /** Sends data-in of command 1, in as many parts as there are releases, and its response. */
+    /** Sends the data-in of command 1, in one part for each release, and its response. */
     private void answer(TestEnd target, Release... releases) {
         int part = BYTES / releases.length;
         for (int i = 0; i < releases.length; i++) {

@@ -31,8 +31,8 @@ import lunar.rdma.spi.ProviderRequest;
 import lunar.rdma.spi.RawCompletions;
 
 /**
- * A device over another that can hold completions back: those of operations, and those by which it reports, after the
- * end of a connection, that it is done with what was posted. So does an adapter that is slow.
+ * Wraps a device and can delay completions, as a slow adapter does: those of operations, and those that report flushed
+ * operations after the end of a connection.
  */
 final class HoldingDevice implements ProviderDevice {
     private final ProviderDevice inner;
@@ -40,7 +40,7 @@ final class HoldingDevice implements ProviderDevice {
     private volatile boolean holding;
     private volatile boolean isFull;
     private volatile boolean isStalled;
-    /** Endpoints whose accept is stalled, with its private data. */
+    /** Endpoints whose accept is stalled, with the private data of the accept. */
     private final Map<Endpoint, byte[]> stalled = new ConcurrentHashMap<>();
 
     private HoldingDevice(ProviderDevice inner) { this.inner = inner; }
@@ -49,18 +49,18 @@ final class HoldingDevice implements ProviderDevice {
 
     RdmaDevice device() { return new RdmaDevice(this); }
 
-    /** Sets whether it has no room for endpoints of requests. */
+    /** Sets whether the creation of endpoints for requests fails, as if the device were full. */
     void full(boolean value) {
         isFull = value;
     }
 
-    /** Sets whether connections that were accepted stay in between. */
+    /** Sets whether accepted connections remain unestablished. */
     void stall(boolean value) {
         isStalled = value;
         endpoints.forEach(each -> each.channel.wakeup());
     }
 
-    /** Returns how many connections have been accepted and stay in between. */
+    /** Returns the number of accepted connections that remain unestablished. */
     int stalled() {
         return stalled.size();
     }
@@ -73,10 +73,10 @@ final class HoldingDevice implements ProviderDevice {
         }
     }
 
-    /** Reports no completion from now on. */
+    /** Stops reporting completions. */
     void hold() { holding = true; }
 
-    /** Reports all that was held back. */
+    /** Reports the delayed completions, and resumes reporting. */
     void letGo() {
         holding = false;
         endpoints.forEach(each -> each.channel.wakeup());
@@ -191,7 +191,7 @@ final class HoldingDevice implements ProviderDevice {
         @Override
         public void await(long limitMs) throws RdmaException {
             acceptStalled();
-            channel.await(holding ? 10 : limitMs); // a completion that is held back ends no wait
+            channel.await(holding ? 10 : limitMs); // a delayed completion ends no wait
         }
 
         @Override
@@ -235,7 +235,7 @@ final class HoldingDevice implements ProviderDevice {
         private final ProviderEndpoint endpoint;
         private final Queue queue;
         private final ProviderChannel channel;
-        /** Operations that were not reported yet. Guarded by itself. */
+        /** Operations that have not been reported yet. Guarded by itself. */
         private final Set<Long> posted = new LinkedHashSet<>();
         private volatile boolean isAborted;
 
@@ -252,7 +252,7 @@ final class HoldingDevice implements ProviderDevice {
             }
         }
 
-        /** Reports as flushed what was posted when the connection ended. */
+        /** Reports operations as flushed that were posted when the connection ended. */
         private int flush(RawCompletions into) {
             if (!isAborted) {
                 return 0;

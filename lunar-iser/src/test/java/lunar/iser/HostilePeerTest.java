@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A peer that breaks the rules loses its connection, and nothing else happens. */
+/** Tests that a peer that violates the protocol loses its connection, without other effects. */
 @Timeout(300)
 class HostilePeerTest {
     private static final String HEADER = "10000000" + "00000000" + "0000000000000000" + "00000000"
@@ -33,9 +33,9 @@ class HostilePeerTest {
     private static byte[] bytes(String hex) { return HexFormat.of().parseHex(hex); }
 
     @ParameterizedTest
-    @CsvSource({"10,less than its headers", HEADER + ",less than its headers",
+    @CsvSource({"10,shorter than its headers", HEADER + ",shorter than its headers",
             "20aa0001" + "00000000" + "0000000000000000" + "0000000000000000" + "00000000"
-                    + ",less than its headers"})
+                    + ",shorter than its headers"})
     void shouldEndTheConnectionOfAMessageThatIsNone(String message, String why) throws Exception {
         expectEnd(bytes(message), why);
     }
@@ -45,9 +45,9 @@ class HostilePeerTest {
         byte[] message = bytes(HEADER + "40800000" + "00000014" + "00".repeat(40));
         expectEnd(message, "with a PDU of 68");
         message[28 + 4] = (byte) 0xff;
-        expectEnd(message, "over the limits");
+        expectEnd(message, "exceeds the limits");
         message[0] = 0x40;
-        expectEnd(message, "where a PDU is due");
+        expectEnd(message, "in place of a PDU");
     }
 
     /** RFC 7145 section 7.3.6: solicited data are fetched, and come in no PDU. */
@@ -62,7 +62,7 @@ class HostilePeerTest {
         expectEnd(new byte[40_000], "failed");
     }
 
-    /** A command that advertises memory which is not there: the access to it fails, and ends the connection. */
+    /** A command advertises memory that does not exist: the access to it fails, and ends the connection. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldEndTheConnectionOfAKeyThatIsNone(boolean reads) throws Exception {
@@ -81,7 +81,7 @@ class HostilePeerTest {
         try (var pair = TestPair.create()) {
             TestEnd other = TestPair.begin(pair.connect());
             TestEnd server = TestPair.begin(pair.accepted());
-            // The first message registers the block of short buffers, which stays.
+            // The first message registers the block of short buffers, which remains registered.
             server.transport().send(TestPair.pdu(NopIn.OPCODE, 7).bytes(), MemorySegment.NULL,
                     () -> {});
             server.transport().flush();
@@ -156,7 +156,7 @@ class HostilePeerTest {
                         message[0] = (byte) (0x10 | random.nextInt(16));
                         peer.send(message);
                     }
-                    peer.send(new byte[20]); // ends it, if nothing else has
+                    peer.send(new byte[20]); // ends the connection, unless it has ended already
                     assertThat(target.end()).isPresent();
                 }
             }

@@ -19,12 +19,12 @@ import lunar.rdma.EventChannel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Requests to connect that a portal cannot accept. */
+/** Tests connection requests that a portal cannot accept. */
 @Timeout(300)
 class IserListenerTest {
     private final HoldingDevice targetDevice = HoldingDevice.over(TestPair.device());
 
-    /** The target works still: a connection comes about, and carries a PDU. */
+    /** Checks that the target still works: a connection is established and carries a PDU. */
     private static void expectConnection(TestPair pair) throws Exception {
         TestEnd initiator = TestPair.begin(pair.connect());
         TestEnd target = TestPair.begin(pair.accepted());
@@ -84,7 +84,7 @@ class IserListenerTest {
         }
     }
 
-    /** Peers that connect in the thread of the test. */
+    /** Peers that connect on the thread of the test. */
     private static final class Peers implements EndpointHandler {
         private final List<Endpoint> failed = new ArrayList<>();
         private int established;

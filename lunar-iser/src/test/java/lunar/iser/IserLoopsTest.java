@@ -18,7 +18,7 @@ import lunar.rdma.RdmaUnavailableException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Event loops and devices, over libfabric's tcp. */
+/** Tests {@link IserLoops} over libfabric's tcp: Hello, moves between event loops, selection of the device. */
 @Timeout(300)
 class IserLoopsTest {
     private static final MemorySegment NONE = MemorySegment.NULL;
@@ -46,7 +46,7 @@ class IserLoopsTest {
                     Release.NOTHING);
             initiator.transport().flush();
             assertThat(target.end()).hasValueSatisfying(
-                    why -> assertThat(why).hasMessageContaining("a PDU before iSER Hello"));
+                    why -> assertThat(why).hasMessageContaining("PDU received before iSER Hello"));
         }
     }
 
@@ -100,7 +100,7 @@ class IserLoopsTest {
             }
             target.transport().close();
             var _ = target.end();
-            // The endpoint is closed, and all that is left of it is what has come.
+            // The endpoint is closed; only its undelivered arrivals are left.
             IserTransportTest.await(
                     () -> pair.initiatorLoops().messageBuffersInUse() == ofFirst + 3);
 
@@ -108,7 +108,7 @@ class IserLoopsTest {
             after.execute(() -> awaitQuietly(go));
             second.before = () -> assertThat(after.inLoop()).isTrue();
             boolean _ = second.inLoop(transport -> {
-                transport.reading(true); // which has this loop deliver, later
+                transport.reading(true); // has this loop deliver later
                 transport.moveTo(after, () -> {});
                 return true;
             });

@@ -47,7 +47,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class IserTransportTest {
     private static final MemorySegment NONE = MemorySegment.NULL;
 
-    /** Where a buffer is. */
+    /** Kind of memory that a buffer is in. */
     enum Place {
         SHORT_HEAP(1000),
         LONG_HEAP(200_000),
@@ -59,7 +59,7 @@ class IserTransportTest {
 
         Place(int bytes) { this.bytes = bytes; }
 
-        /** A buffer within some memory, if it is native. */
+        /** Returns a buffer of this kind, within the given memory if it is native. */
         MemorySegment allocate(MemorySegment pool) {
             return switch (this) {
                 case SHORT_HEAP, LONG_HEAP -> MemorySegment.ofArray(new byte[bytes]);
@@ -81,7 +81,7 @@ class IserTransportTest {
 
     @AfterEach
     void close() {
-        pair.close(); // fails where memory is registered still
+        pair.close(); // fails if memory is still registered
         registrations.forEach(Registration::close);
     }
 
@@ -190,7 +190,7 @@ class IserTransportTest {
             assertThat(came.bhs().itt()).isEqualTo(7);
             assertThat(released).hasValue(before + 1);
             assertThat(buffer.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(data);
-            assertThat(buffer.get(ValueLayout.JAVA_BYTE, length)).as("what was not sent")
+            assertThat(buffer.get(ValueLayout.JAVA_BYTE, length)).as("bytes that were not sent")
                     .isEqualTo((byte) 0x5a);
             await(() -> sent.get() == 2);
         }
@@ -250,7 +250,7 @@ class IserTransportTest {
                 .int32(R2t.DESIRED_DATA_TRANSFER_LENGTH, length);
     }
 
-    /** The target waits for the reads of a command, since its response frees the buffers (RFC 7145 section 7.3.6). */
+    /** The response waits for the RDMA Reads of its command, since it frees the buffers (RFC 7145 section 7.3.6). */
     @Test
     void shouldNotLetAResponseOvertakeTheReadsOfItsCommand() throws Exception {
         TestEnd initiator = initiator();
@@ -273,11 +273,13 @@ class IserTransportTest {
         assertThat(initiator.isClosed()).isFalse();
     }
 
-    /** The answer to a task management function waits for the reads before it, and those behind it wait for it. */
-    /** Each tells that tasks have ended, whose memory the initiator may then withdraw. */
+    /**
+     * A Task Management Response or an Async Message waits for earlier RDMA Reads, and later ones wait for it: it may
+     * report that tasks have ended, whose buffers the initiator then withdraws.
+     */
     @ParameterizedTest
     @ValueSource(ints = {TaskManagementResponse.OPCODE, AsyncMessage.OPCODE})
-    void shouldFetchBeforeAndBehindWhatEndsTasks(int opcode) throws Exception {
+    void shouldKeepTheOrderOfReadsAndAPduThatEndsTasks(int opcode) throws Exception {
         TestEnd initiator = initiator();
         TestEnd target = target();
         for (int itt = 1; itt <= 2; itt++) {
@@ -329,7 +331,7 @@ class IserTransportTest {
         TestEnd target = target();
         byte[] data = bytes(100_000);
         MemorySegment buffer = MemorySegment.ofArray(data);
-        // Linux advertises what lies behind all unsolicited data; this end sends them as immediate data at most.
+        // Linux advertises the buffer behind all unsolicited data; this end sends only immediate data unsolicited.
         Bhs command = TestPair.command(3, false, true, 100_000, 8192);
         initiator.transport().sendCommand(command.bytes(), buffer.asSlice(0, 8192), NONE, buffer,
                 release);
@@ -374,7 +376,7 @@ class IserTransportTest {
         assertThat(initiator.transport().queuedBytes()).isZero();
     }
 
-    /** An initiator that has nothing to send acknowledges what it has got only if it is pinged. */
+    /** An initiator that has nothing to send acknowledges received PDUs only when it is pinged. */
     @Test
     void shouldHaveUnexpectedPdusAcknowledged() throws Exception {
         TestEnd initiator = initiator();
@@ -414,7 +416,7 @@ class IserTransportTest {
                     release);
         }
         assertThat((isCommand ? initiator : target).end()).hasValueSatisfying(
-                why -> assertThat(why).hasMessageContaining("bytes to send"));
+                why -> assertThat(why).hasMessageContaining("cannot send a PDU of"));
         var _ = initiator.end();
         var _ = target.end();
         assertThat(released).hasValue(1);
@@ -422,7 +424,7 @@ class IserTransportTest {
         assertThat(pair.targetLoops().messageBuffersInUse()).isZero();
     }
 
-    /** With the whole buffer of a command advertised, the target's access ends with the command. */
+    /** For a buffer that is registered for one command, the target's access ends with the command. */
     @Test
     void shouldEndAConnectionWhosePeerAccessesMemoryThatWasWithdrawn() throws Exception {
         TestEnd initiator = initiator();
@@ -441,7 +443,7 @@ class IserTransportTest {
         target.transport().flush();
         assertThat(target.end()).isPresent();
         assertThat(given).hasValue(1);
-        assertThat(target.hasNothing()).as("no data that did not come").isTrue();
+        assertThat(target.hasNothing()).as("no data are delivered that did not arrive").isTrue();
         var _ = initiator.end();
         assertThat(released).hasValue(1);
     }

@@ -18,7 +18,7 @@ import lunar.rdma.MemorySlice;
 import lunar.rdma.ProtectionDomain;
 import lunar.rdma.WorkRequest;
 
-/** A peer that sends whatever it is told, in the thread of the test. */
+/** A peer that sends arbitrary messages, on the thread of the test. */
 final class RawPeer implements AutoCloseable, EndpointHandler {
     private static final int SLICE_BYTES = 64 << 10;
 

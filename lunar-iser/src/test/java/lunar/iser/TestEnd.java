@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** An end of a connection that keeps the PDUs that it receives. */
 final class TestEnd implements PduReceiver {
-    /** A PDU that has come. */
+    /** A received PDU. */
     record Came(Bhs bhs, MemorySegment ahs, byte[] data, String thread) {}
 
     private static final long PATIENCE_S = 60;
@@ -73,7 +73,7 @@ final class TestEnd implements PduReceiver {
 
     boolean isClosed() { return closed.isDone(); }
 
-    /** Waits for the end of the connection; empty for one in order. */
+    /** Waits for the end of the connection and returns its cause; empty for an orderly end. */
     Optional<IOException> end() throws Exception {
         return closed.get(PATIENCE_S, TimeUnit.SECONDS);
     }

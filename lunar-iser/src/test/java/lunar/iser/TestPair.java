@@ -21,7 +21,7 @@ import lunar.rdma.Rdma;
 import lunar.rdma.RdmaDevice;
 import org.junit.jupiter.api.Assumptions;
 
-/** Both ends of connections over libfabric's tcp, as if they had logged in. Closing it shows that no memory is left. */
+/** Both ends of connections over libfabric's tcp, as if logged in. Closing it checks that no memory is registered. */
 final class TestPair implements AutoCloseable {
     static final int COMMANDS = 16;
 
@@ -61,7 +61,7 @@ final class TestPair implements AutoCloseable {
         return new TestPair(device(), device(), 1, true);
     }
 
-    /** Returns the device that every machine could have; skips the test, with the reason, where it is not there. */
+    /** Returns libfabric's tcp device, which needs no adapter; skips the test, with the reason, if it is missing. */
     static RdmaDevice device() {
         return Rdma.devices().stream()
                 .filter(device -> device.info().name().equals("libfabric:tcp")).findFirst()
@@ -90,7 +90,7 @@ final class TestPair implements AutoCloseable {
 
     TestEnd accepted() throws Exception { return accepted.poll(60, TimeUnit.SECONDS); }
 
-    /** Parameters of a login at either end. */
+    /** Returns the parameters of a login, for both ends. */
     static OperationalParameters parameters(long unexpected, boolean needsHello) {
         return new OperationalParameters(false, false, 1, true, true, 8192, 8192, 1 << 20, 65536,
                 0, 20, 4, true, true, 0, TaskReporting.RFC3720, 1, Optional.of(
@@ -98,7 +98,7 @@ final class TestPair implements AutoCloseable {
                                 needsHello)));
     }
 
-    /** Lets an end begin with parameters, as after a login. */
+    /** Applies parameters to an end, as after a login. */
     static TestEnd begin(TestEnd end, OperationalParameters parameters) throws Exception {
         boolean _ = end.inLoop(transport -> {
             transport.agreed(parameters, COMMANDS);
@@ -112,7 +112,7 @@ final class TestPair implements AutoCloseable {
 
     // --- PDUs ---
 
-    /** A header, to be changed. */
+    /** Returns a header that the test can modify. */
     static Bhs pdu(int opcode, int itt) {
         return new Bhs().wrap(MemorySegment.ofArray(new byte[Bhs.LENGTH]))
                 .start(opcode, false, 0x80).int32(Pdu.ITT, itt);

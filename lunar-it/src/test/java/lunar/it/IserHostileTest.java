@@ -37,12 +37,12 @@ class IserHostileTest {
 
     private static List<Attack> attacks() {
         return List.of(
-                new Attack(CONNECT, "20110010" + "00".repeat(24), "less than its headers"),
-                new Attack(CONNECT, "30110010" + "00".repeat(72), "where a PDU is due"),
-                new Attack(GARBAGE, "f0a5" + "a5".repeat(74), "where a PDU is due"),
-                new Attack(GARBAGE, "1000", "less than its headers"),
+                new Attack(CONNECT, "20110010" + "00".repeat(24), "shorter than its headers"),
+                new Attack(CONNECT, "30110010" + "00".repeat(72), "in place of a PDU"),
+                new Attack(GARBAGE, "f0a5" + "a5".repeat(74), "in place of a PDU"),
+                new Attack(GARBAGE, "1000", "shorter than its headers"),
                 new Attack(CONNECT, HEADER + LOGIN, "with a PDU of 560"),
-                new Attack(GARBAGE, "10".repeat(40_000), "a receive failed"));
+                new Attack(GARBAGE, "10".repeat(40_000), "RDMA receive failed"));
     }
 
     @Test

@@ -2,13 +2,13 @@ package lunar.rdma;
 
 import java.util.Set;
 
-/** Right to access registered memory. Local reads, as by a send, are always permitted. */
+/** Access right of registered memory. Local reads, such as those of a send, are always permitted. */
 public enum Access {
-    /** The device writes to the memory for local operations: receives, and the destination of RDMA reads. */
+    /** The device may write to the memory for local operations: receives, and as the destination of RDMA reads. */
     LOCAL_WRITE,
-    /** Peers that know the key read the memory by RDMA. */
+    /** Peers that know the remote key may read the memory by RDMA. */
     REMOTE_READ,
-    /** Peers that know the key write to the memory by RDMA; needs {@link #LOCAL_WRITE}. */
+    /** Peers that know the remote key may write to the memory by RDMA. Requires {@link #LOCAL_WRITE}. */
     REMOTE_WRITE;
 
     /** For memory that only local operations use: sends and receives, and the local side of RDMA. */

@@ -1,16 +1,19 @@
 package lunar.rdma;
 
-/** Optional feature of a device. Sends, receives, RDMA reads and writes are there in every device. */
+/** Optional feature of a device. Every device supports sends, receives, RDMA reads and RDMA writes. */
 public enum Capability {
-    /** {@link ProtectionDomain#createSharedReceiveQueue}. */
+    /** Endpoints can share a receive queue: {@link ProtectionDomain#createSharedReceiveQueue}. */
     SHARED_RECEIVE_QUEUE,
-    /** {@link WorkRequest#sendAndInvalidate}, and the key in the peer's completion. */
+    /**
+     * Send with Invalidate: {@link WorkRequest#sendAndInvalidate}, reported by {@link Completion#invalidatedKey} of the
+     * peer.
+     */
     SEND_WITH_INVALIDATE,
     /**
-     * A completion queue can be waited for without processor time. Without it, {@link EventChannel#await} polls at
+     * A thread can sleep until a completion queue has completions. Without this, {@link EventChannel#await} polls at
      * growing intervals.
      */
     EVENT_DRIVEN,
-    /** Both ends must be on this machine, and run as users that may access each other's memory. */
+    /** Both ends must be on the same machine, and run as users that may access each other's memory. */
     SAME_MACHINE_ONLY
 }

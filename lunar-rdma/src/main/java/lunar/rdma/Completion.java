@@ -2,7 +2,7 @@ package lunar.rdma;
 
 import org.jspecify.annotations.Nullable;
 
-/** How an operation ended. An entry of {@link Completions}, valid until the next poll fills these again. */
+/** Result of an operation (work completion). An entry of {@link Completions}, valid until the next poll. */
 public final class Completion {
     private @Nullable Endpoint endpoint;
     private Operation operation = Operation.SEND;
@@ -29,7 +29,7 @@ public final class Completion {
         invalidatedKey = key;
     }
 
-    /** The endpoint that the operation was posted to, or that took a receive of a shared queue. */
+    /** Returns the endpoint that the operation was posted to, or that took the receive from a shared receive queue. */
     public Endpoint endpoint() {
         if (endpoint == null) {
             throw new IllegalStateException("never filled");
@@ -43,27 +43,27 @@ public final class Completion {
 
     public boolean isSuccess() { return status == CompletionStatus.SUCCESS; }
 
-    /** Length of the message that a receive took; for other operations meaningless. */
+    /** Length in bytes of the message that was received; meaningless for other operations. */
     public int bytes() {
         return bytes;
     }
 
-    /** Error number of the native library, for diagnosis; 0 for none. */
+    /** Error code of the native library, for diagnosis only; 0 for none. */
     public int providerCode() {
         return providerCode;
     }
 
-    /** Key of this side that the message of a receive has invalidated; 0 for none. */
+    /** Local STag (remote key) that the received message has invalidated; 0 for none. */
     public int invalidatedKey() {
         return invalidatedKey;
     }
 
-    /** {@link WorkRequest#context(long)} of the operation. */
+    /** Returns the {@link WorkRequest#context(long)} of the operation. */
     public long context() {
         return context;
     }
 
-    /** {@link WorkRequest#attachment(Object)} of the operation. */
+    /** Returns the {@link WorkRequest#attachment(Object)} of the operation. */
     public @Nullable Object attachment() {
         return attachment;
     }

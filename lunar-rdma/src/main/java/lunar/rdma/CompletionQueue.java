@@ -9,8 +9,8 @@ import lunar.rdma.spi.RawCompletions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queue of completed operations, made by {@link EventChannel#createCompletionQueue}. It has room for all operations
- * that its endpoints can post, so it never overflows. Belongs to the thread of its channel.
+ * Completion queue: reports the operations that have completed. Created by {@link EventChannel#createCompletionQueue}.
+ * It has room for all operations that its endpoints can post, so it never overflows. For the thread of its channel.
  */
 public final class CompletionQueue implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
@@ -21,24 +21,27 @@ public final class CompletionQueue implements AutoCloseable {
     private final int depth;
     private final Consumer<CompletionQueue> closed;
 
-    /** Completions that the provider has reported and that are not polled yet: those from {@link #next} on. */
+    /** Completions that the provider has reported; those from {@link #next} on have not been polled yet. */
     private final RawCompletions reported;
     private int next;
-    /** Receive queues of endpoints that are closed and have taken shared receives, by their identities. */
+    /** Receive queues of closed endpoints that have taken shared receives, by identity. */
     private final Map<Integer, Departed> departed = new HashMap<>();
 
-    /** Queues that report here, by the lower half of their identities; replaced when it changes. */
+    /** Work queues that report here, by the lower half of their identities; the array is replaced on change. */
     private volatile @Nullable WorkQueue[] queues = new WorkQueue[4];
-    /** Upper half of the latest identity; it tells late reports from those of a later queue. Guarded by this. */
+    /**
+     * Upper half of the latest identity, which distinguishes late reports of a removed queue from those of its
+     * successor. Guarded by this.
+     */
     private int generation;
-    /** Room that endpoints need. Guarded by this. */
+    /** Room reserved for the operations of endpoints. Guarded by this. */
     private int committed;
     private boolean isClosed;
 
-    /** A receive queue whose endpoint is closed. */
+    /** A receive queue whose endpoint has been closed. */
     private static final class Departed {
         private final WorkQueue queue;
-        /** Completions of shared receives that are fetched and not polled yet. */
+        /** Completions of shared receives that have been fetched and not polled yet. */
         private int left;
 
         Departed(WorkQueue queue, int left) {
@@ -56,18 +59,18 @@ public final class CompletionQueue implements AutoCloseable {
 
     ProviderQueue provider() { return provider; }
 
-    /** Room for so many completions. */
+    /** Number of completions that the queue has room for. */
     public int depth() { return depth; }
 
-    /** How many more operations the endpoints of this queue could have. */
+    /** Number of operations for which further endpoints can still be created. */
     public synchronized int room() {
         return depth - committed;
     }
 
     /**
-     * Takes completions that are there, without waiting.
+     * Takes available completions without waiting.
      *
-     * @param batch filled from the start
+     * @param batch receives the completions, from index 0 on
      * @return number of completions
      */
     public int poll(Completions batch) throws RdmaException {
@@ -90,21 +93,21 @@ public final class CompletionQueue implements AutoCloseable {
         return count;
     }
 
-    /** Whether the next poll finds completions that have been fetched already. */
+    /** Whether completions have been fetched for the next poll. */
     boolean hasReported() {
         return next < reported.size();
     }
 
     /**
-     * Prepares a wait.
+     * Arms the queue, so that the next completion ends a wait.
      *
-     * @return whether there is nothing to poll, so that waiting makes sense
+     * @return whether there is nothing to poll, so that the caller can wait
      */
     boolean arm() throws RdmaException {
         return !hasReported() && provider.arm() && fetch() == 0;
     }
 
-    /** Fetches what the provider has, behind what is there. */
+    /** Fetches completions of the provider, behind those that have been fetched before. */
     private int fetch() throws RdmaException {
         if (!hasReported()) {
             reported.clear();
@@ -116,7 +119,7 @@ public final class CompletionQueue implements AutoCloseable {
         return provider.poll(reported);
     }
 
-    /** Fetches all that the provider has. */
+    /** Fetches all completions that the provider has. */
     void drain() throws RdmaException {
         int fetched;
         do {
@@ -124,7 +127,7 @@ public final class CompletionQueue implements AutoCloseable {
         } while (fetched > 0);
     }
 
-    /** Reports an operation that no device will report. */
+    /** Reports an operation as flushed that the device will not report. */
     void flush(long id) {
         if (reported.room() == 0) {
             reported.grow();
@@ -142,7 +145,7 @@ public final class CompletionQueue implements AutoCloseable {
                 ? taker(reported.shared(at))
                 : queue((int) (id >>> Integer.SIZE));
         if (queue == null) {
-            return false; // its endpoint is gone
+            return false; // the endpoint has been closed
         }
         Endpoint endpoint = queue.owner();
         boolean report = isShared
@@ -157,7 +160,7 @@ public final class CompletionQueue implements AutoCloseable {
 
     private static boolean isShared(long id) { return id >>> SHARED_BIT_SHIFT != 0; }
 
-    /** The queue of the endpoint that has taken a shared receive, which may be closed. */
+    /** Returns the receive queue of the endpoint that has taken a shared receive; the endpoint may be closed. */
     private @Nullable WorkQueue taker(int identity) {
         WorkQueue queue = queue(identity);
         if (queue != null) {
@@ -165,7 +168,7 @@ public final class CompletionQueue implements AutoCloseable {
         }
         Departed gone = departed.get(identity);
         if (gone == null) {
-            LOG.log(System.Logger.Level.WARNING, "shared receive of unknown endpoint {0}",
+            LOG.log(System.Logger.Level.WARNING, "shared receive taken by unknown endpoint {0}",
                     identity);
             return null;
         }
@@ -176,8 +179,9 @@ public final class CompletionQueue implements AutoCloseable {
     }
 
     /**
-     * Keeps the receive queue of an endpoint that is being closed, until the shared receives that it has taken are
-     * polled: they belong to the shared queue. All completions of the endpoint have been {@linkplain #drain fetched}.
+     * Keeps the receive queue of an endpoint that is being closed until the shared receives that it has taken have been
+     * polled, since they belong to the shared queue. All completions of the endpoint have been {@linkplain #drain
+     * fetched}.
      */
     void keep(WorkQueue queue) {
         int left = 0;
@@ -199,7 +203,9 @@ public final class CompletionQueue implements AutoCloseable {
         return queue != null && queue.identity() == identity ? queue : null;
     }
 
-    /** Adds a queue that reports here, and gives it an identity: the upper half of the numbers of its operations. */
+    /**
+     * Adds a work queue that will report here, and gives it an identity: the upper half of the ids of its operations.
+     */
     synchronized void add(WorkQueue queue, int room) throws QueueFullException {
         if (isClosed) {
             throw new IllegalStateException("completion queue is closed");
@@ -225,7 +231,7 @@ public final class CompletionQueue implements AutoCloseable {
         committed += room;
     }
 
-    /** Removes a queue; what is still reported of it is dropped. */
+    /** Removes a work queue; later reports of its operations are dropped. */
     synchronized void remove(WorkQueue queue, int room) {
         @Nullable
         WorkQueue[] all = queues.clone();
@@ -235,10 +241,10 @@ public final class CompletionQueue implements AutoCloseable {
     }
 
     /**
-     * Closes the queue. Completions that are not polled are dropped, and the memory of their operations is released.
-     * Idempotent.
+     * Closes the queue. Completions that have not been polled are dropped, and the memory of their operations is
+     * released. Idempotent.
      *
-     * @throws IllegalStateException if endpoints report here; the queue remains open
+     * @throws IllegalStateException if open endpoints report to the queue; it remains open
      */
     @Override
     public void close() {

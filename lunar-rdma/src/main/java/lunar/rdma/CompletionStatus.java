@@ -1,22 +1,25 @@
 package lunar.rdma;
 
-/** How an operation ended. Every status but {@link #SUCCESS} leaves the endpoint in state ERROR. */
+/** Status of a completion. With every status but {@link #SUCCESS}, the endpoint is in state ERROR. */
 public enum CompletionStatus {
+    /** The operation has been performed. */
     SUCCESS,
-    /** Not performed, or perhaps not performed: the endpoint was closed, disconnected or in state ERROR. */
+    /** The endpoint was disconnected or in state ERROR; the operation may or may not have been performed. */
     FLUSHED,
-    /** A message was longer than the receive that took it, or longer than the device can carry. */
+    /** A message was longer than the receive that it arrived in, or longer than the device can carry. */
     LENGTH_ERROR,
-    /** Local memory is not registered for this access, or the range is not within it. */
+    /** Local memory is not registered for this access, or the access exceeds the registered region. */
     LOCAL_ACCESS_ERROR,
-    /** The peer's memory is not registered under this key, not for this access, or the range is not within it. */
+    /**
+     * The remote key is invalid, the peer's memory is not registered for this access, or the access exceeds the region.
+     */
     REMOTE_ACCESS_ERROR,
-    /** The peer could not perform the operation, for example a message too long for its receive. */
+    /** The peer could not perform the operation: for example, its receive was too short for the message. */
     REMOTE_OPERATION_ERROR,
-    /** The peer had no receive posted, and the retries for that case are used up. */
+    /** The peer had no receive posted, and the receiver-not-ready (RNR) retries are exhausted. */
     RECEIVER_NOT_READY,
-    /** The peer does not answer any more. */
+    /** The peer no longer responds. */
     PEER_LOST,
-    /** Any other failure; {@link Completion#providerCode} has the number that the native library gave. */
+    /** Any other failure; {@link Completion#providerCode} has the error code of the native library. */
     PROVIDER_ERROR
 }

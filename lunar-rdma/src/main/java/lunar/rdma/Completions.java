@@ -3,12 +3,12 @@ package lunar.rdma;
 import java.util.Arrays;
 import java.util.Objects;
 
-/** Batch of completions, which {@link CompletionQueue#poll} fills; reused by each poll. One thread at a time. */
+/** Batch of completions that {@link CompletionQueue#poll} fills; reused by each poll. For one thread at a time. */
 public final class Completions {
     private final Completion[] entries;
 
     /**
-     * @param capacity most completions that one poll gives
+     * @param capacity most completions that one poll returns
      */
     public Completions(int capacity) {
         entries = new Completion[capacity];
@@ -18,7 +18,7 @@ public final class Completions {
     public int capacity() { return entries.length; }
 
     /**
-     * @param index below the number that the poll returned
+     * @param index less than the number that the last poll returned
      */
     public Completion get(int index) {
         return entries[Objects.checkIndex(index, entries.length)];

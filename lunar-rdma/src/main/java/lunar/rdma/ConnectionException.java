@@ -2,29 +2,31 @@ package lunar.rdma;
 
 import java.util.Objects;
 
-/** Signals that a connection was not established, or that an address cannot be listened on. */
+/** Signals that a connection was not established or was lost, or that an address cannot be listened on. */
 public final class ConnectionException extends RdmaException {
     private static final long serialVersionUID = 1;
 
-    /** Why there is no connection. */
+    /** Reason of the failure. */
     public enum Reason {
         /** Nothing listens at the address. */
         REFUSED,
-        /** The peer's program rejected the request; {@link ConnectionException#privateData} has what it said. */
+        /**
+         * The peer's application rejected the request; {@link ConnectionException#privateData} has its private data.
+         */
         REJECTED,
-        /** No route leads to the address, or the device cannot reach it. */
+        /** There is no route to the address, or the device cannot reach it. */
         UNREACHABLE,
         /** No answer came within the time limit. */
         TIMEOUT,
-        /** The peer went away, or ended the connection, before it was established. */
+        /** The peer ended the connection or became unreachable, during or after the set-up. */
         LOST,
-        /** Another listener has the local address. */
+        /** Another listener uses the local address. */
         ADDRESS_IN_USE,
         /** The local address does not belong to the device. */
         ADDRESS_NOT_LOCAL,
-        /** The peer's connection set-up breaks the protocol. */
+        /** The peer violates the protocol of the connection set-up. */
         PROTOCOL,
-        /** Another reason, which the message names. */
+        /** Any other reason; the message names it. */
         OTHER
     }
 
@@ -36,7 +38,7 @@ public final class ConnectionException extends RdmaException {
     }
 
     /**
-     * @param privateData of the peer's reject; otherwise empty
+     * @param privateData private data of the peer's reject; empty for other reasons
      */
     public ConnectionException(String message, Reason reason, byte[] privateData) {
         super(message, null);
@@ -46,7 +48,7 @@ public final class ConnectionException extends RdmaException {
 
     public Reason reason() { return reason; }
 
-    /** Private data of the reject; empty for other reasons. May be padded with zeros to a fixed length. */
+    /** Private data of the peer's reject; empty for other reasons. May be padded with zeros to a fixed length. */
     public byte[] privateData() {
         return privateData.clone();
     }

@@ -6,7 +6,7 @@ import lunar.rdma.spi.ProviderRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A peer's request to connect. To accept it, create its endpoint, post receives, and accept:
+ * Connection request of a peer. To accept it, create its endpoint, post receives, and accept:
  *
  * <pre>{@code
  * Endpoint endpoint = request.createEndpoint(EndpointOptions.of(queue), handler);
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * request.accept(privateData);
  * }</pre>
  *
- * <p>Belongs to the thread of the channel.
+ * <p>For the thread of the channel that reported it.
  */
 public final class ConnectionRequest {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
@@ -27,7 +27,7 @@ public final class ConnectionRequest {
     private boolean isRejected;
 
     /**
-     * @param channel where the request was reported
+     * @param channel channel that reported the request
      * @param answered called once the request has an endpoint or is rejected
      */
     ConnectionRequest(ProviderRequest provider, DeviceLimits limits, EventChannel channel,
@@ -40,13 +40,14 @@ public final class ConnectionRequest {
 
     public InetSocketAddress peer() { return provider.peer(); }
 
-    /** Returns the private data of the peer's connect; may be zero-padded to a fixed length. Not to be trusted. */
-    public byte[] privateData() {
-        return provider.privateData();
-    }
+    /**
+     * Returns the private data of the peer's connect, which may be padded with zeros to a fixed length. Untrusted
+     * input.
+     */
+    public byte[] privateData() { return provider.privateData(); }
 
     /**
-     * Makes the endpoint that {@link #accept} will connect. The caller owns it; closing it before the accept ends the
+     * Creates the endpoint that {@link #accept} will connect. The caller owns it; closing it before the accept ends the
      * request.
      */
     public Endpoint createEndpoint(EndpointOptions options, EndpointHandler handler)
@@ -55,13 +56,16 @@ public final class ConnectionRequest {
     }
 
     /**
-     * Like {@link #createEndpoint(EndpointOptions, EndpointHandler)}, for another channel of the protection domain: the
-     * connection belongs to the thread of that one from now on, apart from the {@link #accept}.
+     * Like {@link #createEndpoint(EndpointOptions, EndpointHandler)}, but for another channel of the protection domain.
+     * The connection belongs to the thread of that channel from now on, except for the call of {@link #accept}.
+     *
+     * @param home channel that will report the events of the connection
      */
     public Endpoint createEndpoint(EventChannel home, EndpointOptions options,
             EndpointHandler handler) throws RdmaException {
         if (endpoint != null || isRejected) {
-            throw new EndpointStateException("request of " + peer() + " is answered already");
+            throw new EndpointStateException(
+                    "request of " + peer() + " has been answered already");
         }
         Endpoint made = home.createEndpoint(options, handler, provider);
         endpoint = made;
@@ -70,10 +74,11 @@ public final class ConnectionRequest {
     }
 
     /**
-     * Accepts the request with the endpoint that was created; its handler is told when the connection is established.
+     * Accepts the request with the endpoint that was created for it. The endpoint's handler is notified when the
+     * connection is established.
      *
-     * @param privateData goes to {@link EndpointHandler#established} of the peer
-     * @throws PrivateDataException if that is longer than the device can carry
+     * @param privateData passed to {@link EndpointHandler#established} of the peer
+     * @throws PrivateDataException if the private data are longer than the device can carry
      */
     public void accept(byte[] privateData) throws RdmaException {
         if (endpoint == null) {
@@ -85,26 +90,28 @@ public final class ConnectionRequest {
     /**
      * Rejects the request.
      *
-     * @param privateData goes to {@link ConnectionException#privateData} of the peer
-     * @throws PrivateDataException if that is longer than the device can carry
+     * @param privateData passed to the peer in {@link ConnectionException#privateData}
+     * @throws PrivateDataException if the private data are longer than the device can carry
      */
     public void reject(byte[] privateData) throws RdmaException {
         Endpoint.requirePrivateData(privateData, limits.maxRejectDataBytes());
         if (endpoint != null || isRejected) {
-            throw new EndpointStateException("request of " + peer() + " is answered already");
+            throw new EndpointStateException(
+                    "request of " + peer() + " has been answered already");
         }
         isRejected = true;
         answered.accept(this);
         provider.reject(privateData);
     }
 
-    /** Rejects the request unless it has an endpoint or is rejected. */
+    /** Rejects the request unless it has an endpoint or has been rejected already. */
     void rejectIfUnanswered() {
         if (endpoint == null && !isRejected) {
             try {
                 reject(new byte[0]);
             } catch (RdmaException e) {
-                LOG.log(System.Logger.Level.DEBUG, "reject of {0}: {1}", peer(), e.toString());
+                LOG.log(System.Logger.Level.DEBUG, "cannot reject the request of {0}: {1}", peer(),
+                        e.toString());
             }
         }
     }

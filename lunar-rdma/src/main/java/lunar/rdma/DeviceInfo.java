@@ -5,12 +5,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Attributes of a device.
+ * Describes a device: its name, addresses, optional features and limits.
  *
- * @param name unique, of parts from the general to the special, such as {@code libfabric:tcp:lo} or
+ * @param name unique name; its parts go from the general to the specific, such as {@code libfabric:tcp:lo} or
  *        {@code verbs:mlx5_0}
- * @param description for people: what the device is
- * @param addresses local addresses that can be listened on; empty if the device has none of its own
+ * @param description human-readable description
+ * @param addresses local addresses that the device can listen on; empty if it has none of its own
+ * @param capabilities optional features
+ * @param limits limits of the device and of its driver
  */
 public record DeviceInfo(String name, String description, List<InetAddress> addresses,
         Set<Capability> capabilities, DeviceLimits limits) {

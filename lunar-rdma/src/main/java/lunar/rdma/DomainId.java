@@ -1,6 +1,6 @@
 package lunar.rdma;
 
-/** Identity of a protection domain, which its memory and its endpoints have in common. */
+/** Identity of a protection domain, shared by its memory and its endpoints. */
 final class DomainId {
     DomainId() {}
 }

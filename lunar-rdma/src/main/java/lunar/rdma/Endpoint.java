@@ -8,30 +8,31 @@ import lunar.rdma.spi.ProviderEndpoint;
 import org.jspecify.annotations.Nullable;
 
 /**
- * End of a connection: a send queue and a receive queue, to which operations are posted (a "queue pair", or the
- * "virtual interface" of VIA). Made by {@link EventChannel#createEndpoint} or {@link ConnectionRequest#createEndpoint}.
+ * One end of a reliable connection: a send queue and a receive queue, to which operations are posted (the queue pair of
+ * InfiniBand, the virtual interface of VIA). Created by {@link EventChannel#createEndpoint} or
+ * {@link ConnectionRequest#createEndpoint}.
  *
- * <p>Operations of the send queue are performed in the order of posting; reads may complete after later operations
- * with some devices. An operation that fails ends the connection: the endpoint goes to state ERROR, and everything else
- * that is posted completes, as a rule as {@link CompletionStatus#FLUSHED}. Until an operation has completed its memory
- * belongs to the device, whatever the state of the endpoint.
+ * <p>Operations of the send queue are performed in the order in which they were posted; with some devices, reads may
+ * complete after later operations. An operation that fails ends the connection: the endpoint enters state ERROR, and
+ * all other posted operations complete, usually as {@link CompletionStatus#FLUSHED}. Until an operation has completed,
+ * its memory belongs to the device, whatever the state of the endpoint.
  *
- * <p>Any thread may {@linkplain #post post} and {@linkplain #connect connect}; all else belongs to the thread of the
- * channel.
+ * <p>Any thread may {@linkplain #post post} and {@linkplain #connect connect}; all other methods are for the thread of
+ * the channel.
  */
 public final class Endpoint implements AutoCloseable {
     /** Services of the channel for its endpoints. */
     interface Owner {
-        /** The endpoint is connecting; {@link Endpoint#timeOut} is due when the time is over. */
+        /** Starts the connection timeout of the endpoint: calls {@link Endpoint#timeOut} when it expires. */
         void connecting(Endpoint endpoint, int timeoutMs);
 
-        /** Runs an event of the endpoint later, by the channel's thread. Any thread. */
+        /** Queues an event of the endpoint for the channel's thread. Any thread. */
         void later(Runnable event);
 
         void closed(Endpoint endpoint);
     }
 
-    /** Makes the native endpoint. */
+    /** Creates the native endpoint. */
     @FunctionalInterface
     interface Factory {
         ProviderEndpoint create(EndpointSetup setup, ConnectionEvents events) throws RdmaException;
@@ -101,7 +102,7 @@ public final class Endpoint implements AutoCloseable {
         }
     }
 
-    /** A shared receive queue gives one endpoint all that it has, at worst. */
+    /** In the worst case, one endpoint takes all receives of a shared receive queue. */
     private int receiveRoom() {
         SharedReceiveQueue shared = options.sharedReceives();
         return shared == null ? options.receiveDepth() : shared.depth();
@@ -111,26 +112,27 @@ public final class Endpoint implements AutoCloseable {
 
     public EndpointOptions options() { return options; }
 
-    /** Address of the other end; null before a connect. */
+    /** Address of the peer; null until the endpoint connects or accepts. */
     public @Nullable InetSocketAddress peer() {
         return peer;
     }
 
-    /** Number of sends, writes and reads that are posted and not polled yet. */
+    /** Number of posted sends, writes and reads whose completions have not been polled. */
     public int postedSends() {
         return sends.posted();
     }
 
-    /** Number of receives that are posted and not polled yet. */
+    /** Number of posted receives whose completions have not been polled. */
     public int postedReceives() {
         return receives.posted();
     }
 
     /**
-     * Starts to connect. The handler is told of the result; receives should be posted before.
+     * Starts to connect. The handler is notified of the result. Post receives before, so that the peer can send at
+     * once.
      *
-     * @param privateData goes to the peer's {@link ConnectionRequest}
-     * @throws PrivateDataException if that is longer than the device can carry
+     * @param privateData passed to the peer in its {@link ConnectionRequest}
+     * @throws PrivateDataException if the private data are longer than the device can carry
      * @throws EndpointStateException if the endpoint has been connected before
      */
     public void connect(InetSocketAddress address, byte[] privateData) throws RdmaException {
@@ -139,20 +141,20 @@ public final class Endpoint implements AutoCloseable {
         orFail(() -> provider.connect(address, privateData));
     }
 
-    /** Accepts the request that this endpoint was made for. */
+    /** Accepts the request that this endpoint was created for. */
     void accept(InetSocketAddress from, byte[] privateData) throws RdmaException {
         requirePrivateData(privateData, device.limits().maxAcceptDataBytes());
         startConnecting(from);
         orFail(() -> provider.accept(privateData));
     }
 
-    /** Starts to establish the connection. */
+    /** Call of the provider that starts to establish the connection. */
     @FunctionalInterface
     private interface Start {
         void run() throws RdmaException;
     }
 
-    /** A failure that is known at once is reported like a later one. */
+    /** Reports a failure that is known at once to the handler, like a later one. */
     private void orFail(Start start) {
         try {
             start.run();
@@ -190,10 +192,10 @@ public final class Endpoint implements AutoCloseable {
      * Posts an operation.
      *
      * @throws QueueFullException if the queue is full
-     * @throws EndpointStateException if the state does not permit the operation
+     * @throws EndpointStateException if the state of the endpoint does not permit the operation
      * @throws MemoryInUseException if memory of the request has been given back or deregistered
-     * @throws IllegalArgumentException if the request exceeds a limit, or its memory is not registered for it
-     * @throws UnsupportedOperationException if the device has no such operation
+     * @throws IllegalArgumentException if the request exceeds a limit, or its memory is not registered for this use
+     * @throws UnsupportedOperationException if the device does not support the operation
      */
     public void post(WorkRequest request) throws RdmaException {
         if (!tryPost(request)) {
@@ -240,7 +242,7 @@ public final class Endpoint implements AutoCloseable {
         Operation operation = request.operation();
         if (request.segments() > options.segments()) {
             throw new IllegalArgumentException(request.segments()
-                    + " pieces of memory; the endpoint takes " + options.segments());
+                    + " memory segments; the endpoint takes " + options.segments());
         }
         if (request.bytes() > device.limits().maxMessageBytes()) {
             throw new IllegalArgumentException(request.bytes() + " bytes; " + device.name()
@@ -264,21 +266,22 @@ public final class Endpoint implements AutoCloseable {
         if (operation == Operation.RECEIVE
                 && (!request.isSignalled() || options.sharedReceives() != null)) {
             throw new IllegalArgumentException(request.isSignalled()
-                    ? "receive for an endpoint that takes them from a shared queue"
-                    : "receive that is not signalled");
+                    ? "receive for an endpoint that uses a shared receive queue"
+                    : "unsignalled receive");
         }
         if (operation == Operation.SEND_INVALIDATE
                 && !device.capabilities().contains(Capability.SEND_WITH_INVALIDATE)) {
-            throw new UnsupportedOperationException(device.name() + " cannot invalidate");
+            throw new UnsupportedOperationException(
+                    device.name() + " does not support Send with Invalidate");
         }
     }
 
-    /** The shared queue, for a completion that came from it. */
+    /** The shared receive queue, for a completion of one of its receives. */
     SharedReceiveQueue shared() {
         return Objects.requireNonNull(options.sharedReceives());
     }
 
-    /** An operation has failed: the connection ends, and the handler is told later. */
+    /** Ends the connection after an operation has failed; the handler is notified later. */
     void operationFailed() {
         if (state == EndpointState.CONNECTED) {
             enterError();
@@ -286,14 +289,14 @@ public final class Endpoint implements AutoCloseable {
         }
     }
 
-    /** Calls the handler, if the endpoint is not closed meanwhile. */
+    /** Notifies the handler, unless the endpoint has been closed meanwhile. */
     void tellDisconnected() {
         if (state == EndpointState.ERROR) {
             tell(() -> handler.disconnected(this));
         }
     }
 
-    /** The time to connect is over. */
+    /** Fails the connection attempt, whose timeout has expired. */
     void timeOut() {
         failConnecting(new ConnectionException("no connection with " + peer + " within "
                 + options.connectTimeoutMs() + " ms", ConnectionException.Reason.TIMEOUT));
@@ -308,14 +311,15 @@ public final class Endpoint implements AutoCloseable {
         try {
             event.run();
         } catch (RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, "handler of the endpoint to " + peer, e);
+            LOG.log(System.Logger.Level.ERROR, "handler of the endpoint to " + peer + " failed",
+                    e);
             enterError();
         }
     }
 
     /**
-     * Ends all operations; they are reported as flushed, or as what became of them. What has come in before is reported
-     * first.
+     * Ends all posted operations; they are reported as flushed, or with the result that they had. Completions that the
+     * device has reported before come first.
      */
     private void enterError() {
         drain();
@@ -331,11 +335,12 @@ public final class Endpoint implements AutoCloseable {
             options.sendQueue().drain();
             options.receiveQueue().drain();
         } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.WARNING, "completions of {0}: {1}", peer, e.toString());
+            LOG.log(System.Logger.Level.WARNING,
+                    "cannot poll completions of the endpoint to {0}: {1}", peer, e.toString());
         }
     }
 
-    /** Changes the state while nothing is being posted; false if it is as late as that already. */
+    /** Advances the state while nothing is being posted; returns false if that or a later state is reached already. */
     private boolean changeTo(EndpointState later) {
         sends.posting.lock();
         receives.posting.lock();
@@ -352,7 +357,7 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Ends the connection. Operations that are posted complete as flushed, and the handler is told later. Does nothing
+     * Ends the connection. Posted operations complete as flushed, and the handler is notified later. Does nothing
      * unless the endpoint is connected.
      */
     public void disconnect() {
@@ -364,9 +369,10 @@ public final class Endpoint implements AutoCloseable {
     }
 
     /**
-     * Ends the connection and frees the endpoint. When it returns, the device accesses no memory for this endpoint any
-     * more; operations that were not polled are dropped without a report, and their memory is released. The handler is
-     * not told. Receives of a shared queue that the endpoint has taken are still reported. Idempotent.
+     * Ends the connection and frees the endpoint. When this method returns, the device no longer accesses memory for
+     * the endpoint; completions that have not been polled are dropped, and the memory of their operations is released.
+     * The handler is not notified. Receives of a shared queue that the endpoint has taken are still reported.
+     * Idempotent.
      */
     @Override
     public void close() {
@@ -383,7 +389,7 @@ public final class Endpoint implements AutoCloseable {
         SharedReceiveQueue shared = options.sharedReceives();
         if (shared != null) {
             provider.awaitLastReceive();
-            drain(); // some devices drop what is in the queue when an endpoint is freed
+            drain(); // some devices drop the completions of an endpoint when it is freed
         }
         provider.close();
         if (shared != null) {
@@ -426,7 +432,7 @@ public final class Endpoint implements AutoCloseable {
                     tellDisconnected();
                 }
                 case CONNECTING -> fail(new ConnectionException("connection with " + peer
-                        + " ended while it was established", ConnectionException.Reason.LOST));
+                        + " lost during set-up", ConnectionException.Reason.LOST));
                 case IDLE, ERROR, CLOSED -> {
                 }
             }

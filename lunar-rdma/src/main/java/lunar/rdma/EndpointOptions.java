@@ -5,15 +5,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Settings of an endpoint.
  *
- * @param sendQueue reports sends, writes and reads
- * @param receiveQueue reports receives; may be the same
- * @param sharedReceives where receives are posted, instead of to the endpoint; null for receives of its own
- * @param sendDepth most sends, writes and reads that are posted at a time
- * @param receiveDepth most receives that are posted at a time; 0 with shared receives
- * @param segments most pieces of memory in one work request
- * @param inlineBytes longest message that can be {@linkplain WorkRequest#inline inline}
- * @param readDepth most RDMA reads of each direction in flight; more wait in the send queue
- * @param connectTimeoutMs limit for a connect, and for the time between an accept and its establishment
+ * @param sendQueue completion queue of sends, writes and reads
+ * @param receiveQueue completion queue of receives; may be the same queue
+ * @param sharedReceives shared receive queue that the endpoint takes receives from; null if it has a receive queue of
+ *        its own
+ * @param sendDepth most sends, writes and reads that can be posted at a time
+ * @param receiveDepth most receives that can be posted at a time; 0 with a shared receive queue
+ * @param segments most memory segments of a work request
+ * @param inlineBytes longest message that can be sent {@linkplain WorkRequest#inline inline}
+ * @param readDepth most RDMA reads in flight in each direction; further ones wait in the send queue
+ * @param connectTimeoutMs timeout of a connect, and of the time from an accept to the established connection
  */
 public record EndpointOptions(CompletionQueue sendQueue, CompletionQueue receiveQueue,
         @Nullable SharedReceiveQueue sharedReceives, int sendDepth, int receiveDepth, int segments,
@@ -28,7 +29,10 @@ public record EndpointOptions(CompletionQueue sendQueue, CompletionQueue receive
         }
     }
 
-    /** Returns options with one completion queue, 32 operations each way, two segments, nothing inline, 10 seconds. */
+    /**
+     * Returns the defaults: one completion queue for both, depths of 32, two segments, no inline messages, four RDMA
+     * reads in flight, a timeout of 10 seconds.
+     */
     public static EndpointOptions of(CompletionQueue queue) {
         return new EndpointOptions(queue, queue, null, 32, 32, 2, 0, 4, 10_000);
     }

@@ -1,15 +1,15 @@
 package lunar.rdma;
 
-/** State of an endpoint. Transitions go downwards only. */
+/** State of an endpoint. It only changes to states that are declared further down. */
 public enum EndpointState {
-    /** Created; receives can be posted. Goes to CONNECTING by a connect or an accept. */
+    /** Created; receives can be posted. A connect or accept changes it to CONNECTING. */
     IDLE,
-    /** The connection is being established. Goes to CONNECTED, or to ERROR if that fails. */
+    /** The connection is being established. Changes to CONNECTED, or to ERROR if that fails. */
     CONNECTING,
-    /** Sends, reads and writes can be posted, too. */
+    /** The connection is established; sends, reads and writes can be posted as well. */
     CONNECTED,
     /**
-     * Failed or disconnected: nothing can be posted, and what was posted completes, as a rule as
+     * Failed or disconnected: nothing can be posted, and posted operations complete, usually as
      * {@link CompletionStatus#FLUSHED}.
      */
     ERROR,

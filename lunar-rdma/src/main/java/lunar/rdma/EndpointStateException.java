@@ -1,6 +1,6 @@
 package lunar.rdma;
 
-/** Signals that an endpoint is in a state that does not permit the operation, such as a send before it is connected. */
+/** Signals that the state of an endpoint does not permit an operation, such as a send before it is connected. */
 public final class EndpointStateException extends RdmaException {
     private static final long serialVersionUID = 1;
 

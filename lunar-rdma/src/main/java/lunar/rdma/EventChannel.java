@@ -14,19 +14,19 @@ import lunar.rdma.spi.ProviderChannel;
 import lunar.rdma.spi.ProviderRequest;
 
 /**
- * Where connections report their events and completion queues are waited for; made by
- * {@link ProtectionDomain#openChannel}. An event loop has a channel of its own: it alternates between {@link #poll}, or
- * {@link #await}, and {@link CompletionQueue#poll}.
+ * Dispatches the events of connections to their handlers, and waits for these events and for completions. Opened by
+ * {@link ProtectionDomain#openChannel}. Each event loop has a channel of its own, and alternates between {@link #poll}
+ * or {@link #await}, and {@link CompletionQueue#poll}.
  *
- * <p>Belongs to one thread at a time, which runs the handlers as well; {@link #wakeup}, {@link #createEndpoint} and
- * {@link #createCompletionQueue} may be called by any thread.
+ * <p>For one thread at a time, which also runs the handlers; {@link #wakeup}, {@link #createEndpoint} and
+ * {@link #createCompletionQueue} may be called by any thread. The opener closes the channel.
  */
 public final class EventChannel implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
     private static final int BACKLOG = 128;
     private static final long LOOK_NANOS = 20_000;
 
-    /** An endpoint that must be connected by then. */
+    /** An endpoint, and the time by which it must be connected. */
     private record Deadline(Endpoint endpoint, long nanoTime) {}
 
     private final ProviderChannel provider;
@@ -35,14 +35,14 @@ public final class EventChannel implements AutoCloseable {
     private final Runnable closed;
 
     private final List<CompletionQueue> queues = new CopyOnWriteArrayList<>();
-    /** Guarded by itself, like the other sets of what is open. */
+    /** Open endpoints; guarded by itself, as is the set of listeners. */
     private final Set<Endpoint> endpoints = new LinkedHashSet<>();
     private final Set<Listener> listeners = new LinkedHashSet<>();
-    /** Requests that are neither accepted nor rejected; of the channel's thread. */
+    /** Requests that have neither an endpoint nor been rejected; for the channel's thread only. */
     private final Set<ConnectionRequest> unanswered = new LinkedHashSet<>();
-    /** Guarded by endpoints. */
+    /** Guarded by {@link #endpoints}. */
     private final List<Deadline> deadlines = new ArrayList<>();
-    /** Events that are to be reported. */
+    /** Events to be reported by the channel's thread. */
     private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
     private volatile long lookedNanos = System.nanoTime() - LOOK_NANOS;
     private volatile boolean isClosed;
@@ -58,9 +58,10 @@ public final class EventChannel implements AutoCloseable {
     }
 
     /**
-     * Makes a completion queue.
+     * Creates a completion queue.
      *
-     * @param depth at least the sum of the depths of all queues of endpoints that will report to it
+     * @param depth at least the sum of the depths of all send and receive queues that will report to it; a shared
+     *        receive queue counts once for each of its endpoints
      */
     public CompletionQueue createCompletionQueue(int depth) throws RdmaException {
         requireOpen();
@@ -74,17 +75,17 @@ public final class EventChannel implements AutoCloseable {
     }
 
     /**
-     * Makes an endpoint for a connect.
+     * Creates an endpoint that will connect to a peer.
      *
-     * @param options with completion queues of this channel
-     * @throws QueueFullException if these have no room for it
+     * @param options settings, with completion queues of this channel
+     * @throws QueueFullException if the completion queues have no room for its operations
      */
     public Endpoint createEndpoint(EndpointOptions options, EndpointHandler handler)
             throws RdmaException {
         return create(options, handler, provider::createEndpoint);
     }
 
-    /** Makes the endpoint for a request, which another channel may have reported. */
+    /** Creates the endpoint for a request, which another channel may have reported. */
     Endpoint createEndpoint(EndpointOptions options, EndpointHandler handler,
             ProviderRequest request) throws RdmaException {
         return create(options, handler,
@@ -107,7 +108,7 @@ public final class EventChannel implements AutoCloseable {
     /**
      * Listens on a local address; port 0 picks a free one.
      *
-     * @throws ConnectionException if the address is in use, or not one of this device
+     * @throws ConnectionException if the address is in use, or does not belong to this device
      */
     public Listener listen(InetSocketAddress address, ConnectionHandler handler)
             throws RdmaException {
@@ -133,7 +134,8 @@ public final class EventChannel implements AutoCloseable {
         try {
             handler.requested(request);
         } catch (RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, "handler of the request of " + request.peer(), e);
+            LOG.log(System.Logger.Level.ERROR,
+                    "handler of the connection request of " + request.peer() + " failed", e);
             request.rejectIfUnanswered();
         }
     }
@@ -145,8 +147,8 @@ public final class EventChannel implements AutoCloseable {
     }
 
     /**
-     * Handles connection events that are there, without waiting for one. Loops that spin may call this as often as they
-     * like: it looks for events, which is a system call with most devices, once in 20 microseconds.
+     * Handles pending connection events without waiting. Cheap enough for a busy-polling loop: checking for events is a
+     * system call with most devices, so the channel does it at most once every 20 microseconds.
      */
     public void poll() throws RdmaException {
         long now = System.nanoTime();
@@ -185,10 +187,10 @@ public final class EventChannel implements AutoCloseable {
     }
 
     /**
-     * Waits until there are completions or connection events, then handles the latter. Returns without one after
-     * {@link #wakeup}, when the time is over, or for no reason.
+     * Waits until there are completions or connection events, then handles the events. Also returns after
+     * {@link #wakeup}, when the time limit expires, and spuriously.
      *
-     * @param limitMs longest wait in milliseconds; 0 for no limit
+     * @param limitMs time limit in milliseconds; 0 for none
      */
     public void await(long limitMs) throws RdmaException {
         boolean mayWait = events.isEmpty();
@@ -208,7 +210,7 @@ public final class EventChannel implements AutoCloseable {
         look();
     }
 
-    /** Time to the next deadline, rounded up; negative for none. */
+    /** Milliseconds until the next deadline, rounded up; negative if there is none. */
     private long untilDeadlineMs() {
         synchronized (endpoints) {
             if (deadlines.isEmpty()) {
@@ -223,12 +225,12 @@ public final class EventChannel implements AutoCloseable {
         }
     }
 
-    /** Ends the {@link #await} that is under way; without one, the next returns at once. Any thread, any time. */
+    /** Makes the current or, if there is none, the next {@link #await} return at once. Any thread, any time. */
     public void wakeup() {
         provider.wakeup();
     }
 
-    /** Number of endpoints and listeners that are open. */
+    /** Number of open endpoints and listeners. */
     public int size() {
         int count;
         synchronized (endpoints) {
@@ -246,8 +248,8 @@ public final class EventChannel implements AutoCloseable {
     }
 
     /**
-     * Closes all endpoints, listeners and completion queues of the channel, then the channel. Requests that are not
-     * answered are rejected. Idempotent.
+     * Closes all endpoints, listeners and completion queues of the channel, then the channel. Pending connection
+     * requests are rejected. Idempotent.
      */
     @Override
     public void close() {
@@ -278,7 +280,7 @@ public final class EventChannel implements AutoCloseable {
                 deadlines.add(new Deadline(endpoint,
                         System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs)));
             }
-            provider.wakeup(); // a wait that is under way does not know of the deadline
+            provider.wakeup(); // a wait in progress does not consider the new deadline
         }
 
         @Override

@@ -4,7 +4,10 @@ import java.net.InetSocketAddress;
 import java.util.function.Consumer;
 import lunar.rdma.spi.ProviderListener;
 
-/** A local address that is listened on; made by {@link EventChannel#listen}, belongs to the thread of that channel. */
+/**
+ * Listens for connection requests on a local address; created by {@link EventChannel#listen}. For the thread of that
+ * channel; the caller of {@code listen} closes it.
+ */
 public final class Listener implements AutoCloseable {
     private final ProviderListener provider;
     private final Consumer<Listener> closed;
@@ -15,12 +18,12 @@ public final class Listener implements AutoCloseable {
         this.closed = closed;
     }
 
-    /** The address, with the port that was picked. */
+    /** Returns the local address, with the actual port. */
     public InetSocketAddress address() {
         return provider.address();
     }
 
-    /** Stops listening; requests that were reported can still be accepted or rejected. Idempotent. */
+    /** Stops listening. Requests that have been reported can still be accepted or rejected. Idempotent. */
     @Override
     public void close() {
         if (!isClosed) {

@@ -8,10 +8,10 @@ import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Slices of equal length within one registered block of memory, made by {@link ProtectionDomain#createPool}. The block
- * is allocated and registered once; taking and giving back slices costs no system call and no allocation.
+ * Pool of slices of equal length within one registered block of memory, created by {@link ProtectionDomain#createPool}.
+ * The block is allocated and registered once; taking a slice and giving it back need no system call and no allocation.
  *
- * <p>May be used by any thread.
+ * <p>Thread-safe.
  */
 public final class MemoryPool implements AutoCloseable {
     private static final int PAGE_BYTES = 4096;
@@ -27,14 +27,17 @@ public final class MemoryPool implements AutoCloseable {
     private final List<MemorySlice> slices;
     private final long sliceBytes;
 
-    /** Slices that can be taken, those used last at the end, since they may be in the caches. Guarded by this. */
+    /**
+     * Free slices, the most recently used last: it is taken first, since it may still be in the CPU caches. Guarded by
+     * this.
+     */
     private final ArrayList<MemorySlice> free;
 
     /** Guarded by this. */
     private boolean closed;
 
     /**
-     * @param sliceBytes length of a slice; slices start at multiples of 64 bytes, or of a page if they are as long
+     * @param sliceBytes length of a slice; slices are aligned to 64 bytes, or to a page if they are at least that long
      */
     MemoryPool(int count, long sliceBytes, Registrar registrar) throws RdmaException {
         if (count < 1 || sliceBytes < 1) {
@@ -66,13 +69,11 @@ public final class MemoryPool implements AutoCloseable {
     /** Number of slices, free or taken. */
     public int count() { return slices.size(); }
 
-    /** Number of slices that can be taken now. */
-    public synchronized int available() {
-        return free.size();
-    }
+    /** Number of free slices. */
+    public synchronized int available() { return free.size(); }
 
     /**
-     * Takes a slice; its contents are left over from the last use.
+     * Takes a slice. It still has the contents of its last use.
      *
      * @throws NoSuchElementException if none is free
      */
@@ -84,7 +85,7 @@ public final class MemoryPool implements AutoCloseable {
         return slice;
     }
 
-    /** Takes a slice; null if none is free. */
+    /** Takes a slice; returns null if none is free. */
     public synchronized @Nullable MemorySlice tryTake() {
         if (closed) {
             throw new IllegalStateException("pool is closed");
@@ -104,7 +105,7 @@ public final class MemoryPool implements AutoCloseable {
     }
 
     /**
-     * Deregisters and frees the memory; slices that are taken cannot be used any more. Idempotent.
+     * Deregisters and frees the memory. Slices that are still taken cannot be used any more. Idempotent.
      *
      * @throws MemoryInUseException if posted operations use slices; the pool remains open
      */

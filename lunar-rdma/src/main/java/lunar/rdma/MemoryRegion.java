@@ -5,11 +5,11 @@ import java.util.Set;
 import lunar.rdma.spi.ProviderRegion;
 
 /**
- * Native memory that is registered with a protection domain, made by {@link ProtectionDomain#register}. Registering
- * costs microseconds and pins the pages with most devices: use a {@link MemoryPool} for what is used again and again.
+ * Memory region: native memory that {@link ProtectionDomain#register} has registered with a protection domain.
+ * Registration takes microseconds, and with most devices pins the pages: use a {@link MemoryPool} for buffers that are
+ * used repeatedly.
  *
- * <p>The segment remains the caller's, and its arena must stay open until the region is closed. Memory of
- * {@link ProtectionDomain#createPool} cannot be freed too early.
+ * <p>The caller still owns the segment, and keeps its arena open until the region is closed.
  */
 public final class MemoryRegion extends RegisteredMemory implements AutoCloseable {
     private final ProviderRegion registration;
@@ -29,13 +29,13 @@ public final class MemoryRegion extends RegisteredMemory implements AutoCloseabl
         this.closed = closed;
     }
 
-    /** Returns the rights that the memory is registered with. */
+    /** Returns the access rights of the registration. */
     public Set<Access> access() {
         return access;
     }
 
     /**
-     * Deregisters the memory: remote access ends with this call. Idempotent.
+     * Deregisters the memory, which ends all remote access to it. Idempotent.
      *
      * @throws MemoryInUseException if a posted operation uses it; the region remains open
      */

@@ -4,14 +4,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
 /**
- * Piece of fixed length of a {@link MemoryPool}, owned by its taker. Registered with its pool: using it costs
- * nothing.
+ * Slice of a {@link MemoryPool}, owned by the caller that took it until it is given back. The pool has registered the
+ * memory, so that posting a slice needs no registration.
  */
 public final class MemorySlice extends RegisteredMemory implements AutoCloseable {
     private final Consumer<MemorySlice> home;
 
     /**
-     * @param home takes the slice back
+     * @param home takes the slice back once no operation uses it
      */
     MemorySlice(MemorySegment segment, MemoryRegion region, Consumer<MemorySlice> home) {
         super(region.domain(), segment, region.isWritable(), region.localKey(), region.remoteKey(),
@@ -22,8 +22,8 @@ public final class MemorySlice extends RegisteredMemory implements AutoCloseable
     }
 
     /**
-     * Gives the slice back. The pool hands it out again when no posted operation uses it any more; nothing can be
-     * posted with it from now on. Any thread; idempotent until the pool hands it out again.
+     * Gives the slice back to its pool; it cannot be posted any more. The pool hands it out again once no posted
+     * operation uses it. Any thread; idempotent until the pool hands the slice out again.
      */
     @Override
     public void close() { end(); }

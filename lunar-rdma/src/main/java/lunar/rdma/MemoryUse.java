@@ -1,10 +1,10 @@
 package lunar.rdma;
 
 /**
- * Resources that a protection domain has open; all zero once everything is closed.
+ * Counts the open resources of a protection domain; all counts are zero once everything is closed.
  *
- * @param regions registered regions, those of pools included
- * @param bytes length of these
+ * @param regions registered memory regions, including those of pools
+ * @param bytes total length of these regions
  * @param channels event channels
  * @param sharedQueues shared receive queues
  */

@@ -1,15 +1,15 @@
 package lunar.rdma;
 
-/** Kind of a work request. */
+/** Kind of the operation that a {@link WorkRequest} describes. */
 public enum Operation {
-    /** Sends a message, which the peer's next posted receive takes. */
+    /** Sends a message, which arrives in the oldest receive that the peer has posted. */
     SEND,
-    /** Sends a message and invalidates a key of the peer's memory. */
+    /** Sends a message and invalidates an STag (remote key) of the peer: Send with Invalidate. */
     SEND_INVALIDATE,
-    /** Writes to memory of the peer, which does not notice. */
+    /** Writes to memory of the peer without involving its program: RDMA write. */
     WRITE,
-    /** Reads memory of the peer, which does not notice. */
+    /** Reads memory of the peer without involving its program: RDMA read. */
     READ,
-    /** Takes one message. */
+    /** Receives one message. */
     RECEIVE
 }

@@ -1,6 +1,6 @@
 package lunar.rdma;
 
-/** Signals to a blocking call that its operation completed with an error. */
+/** Signals that the operation of a blocking call has completed with an error. */
 public final class OperationException extends RdmaException {
     private static final long serialVersionUID = 1;
 

@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
-/** Lock that is held while an operation is posted: well under a microsecond, so that waiting means spinning. */
+/** Spin lock that is held while an operation is posted, which takes well under a microsecond. */
 final class Posting {
     private static final int SPINS = 200;
     private static final long PAUSE_NS = 10_000;
@@ -18,7 +18,7 @@ final class Posting {
         }
     }
 
-    @SuppressWarnings({"unused", "UnusedVariable"}) // by its handle
+    @SuppressWarnings({"unused", "UnusedVariable"}) // accessed through its VarHandle
     private int held;
 
     void lock() {
@@ -27,7 +27,7 @@ final class Posting {
             if (++spins < SPINS) {
                 Thread.onSpinWait();
             } else {
-                LockSupport.parkNanos(PAUSE_NS); // the holder may have lost its processor
+                LockSupport.parkNanos(PAUSE_NS); // the holder may have been preempted
             }
         }
     }

@@ -11,7 +11,7 @@ public final class PrivateDataException extends RdmaException {
         this.maxBytes = maxBytes;
     }
 
-    /** Most bytes that this message of the connection set-up carries. */
+    /** Length in bytes of the longest private data that the connect, accept or reject can carry. */
     public int maxBytes() {
         return maxBytes;
     }

@@ -5,8 +5,8 @@ import java.util.Set;
 import lunar.rdma.spi.ProviderDomain;
 
 /**
- * A device that is open, and a protection domain on it: endpoints access only memory that is registered with their
- * domain. Opened by {@link RdmaDevice#open}. May be used by any thread.
+ * An open device with a protection domain: endpoints access only memory that is registered with their domain. Opened by
+ * {@link RdmaDevice#open}; the opener closes it. Thread-safe.
  */
 public final class ProtectionDomain implements AutoCloseable {
     private final ProviderDomain provider;
@@ -24,15 +24,18 @@ public final class ProtectionDomain implements AutoCloseable {
 
     public DeviceInfo device() { return device; }
 
-    /** Returns the resources that are open. */
-    public synchronized MemoryUse use() { return use; }
+    /** Returns the resources that are currently open. */
+    public synchronized MemoryUse use() {
+        return use;
+    }
 
     /**
-     * Registers native memory. Its arena must stay open until the region is closed; memory of {@link #createPool} has
-     * no such condition.
+     * Registers native memory. The caller must keep its arena open until the region is closed; a pool from
+     * {@link #createPool} manages its own memory.
      *
-     * @throws RegistrationException if the device, or a limit of the system, refuses it
-     * @throws IllegalArgumentException if the segment is not native, or read-only, or empty
+     * @throws RegistrationException if the device, or a system limit such as that of locked memory, does not permit it
+     * @throws IllegalArgumentException if the segment is not native or is empty, if it is read-only and {@code access}
+     *         is not empty, or if {@code access} has {@link Access#REMOTE_WRITE} without {@link Access#LOCAL_WRITE}
      */
     public MemoryRegion register(MemorySegment memory, Set<Access> access) throws RdmaException {
         if (!memory.isNative() || memory.byteSize() == 0
@@ -62,13 +65,14 @@ public final class ProtectionDomain implements AutoCloseable {
      * Allocates and registers a block of memory that is divided into slices.
      *
      * @param count number of slices
-     * @param sliceBytes length of each; slices start at multiples of 64 bytes, or of 4096 if they are as long
+     * @param sliceBytes length of each slice; slices are aligned to 64 bytes, or to 4096 if they are at least that long
      */
     public MemoryPool createPool(int count, long sliceBytes, Set<Access> access)
             throws RdmaException {
         return new MemoryPool(count, sliceBytes, memory -> register(memory, access));
     }
 
+    /** Opens an event channel, which the caller closes. */
     public EventChannel openChannel() throws RdmaException {
         change(0, 0, 1, 0);
         boolean opened = false;
@@ -85,11 +89,11 @@ public final class ProtectionDomain implements AutoCloseable {
     }
 
     /**
-     * Makes a receive queue that endpoints can share.
+     * Creates a receive queue that endpoints can share. The caller closes it.
      *
-     * @param depth most receives that are posted at a time
-     * @param segments most pieces of memory of a receive
-     * @throws UnsupportedOperationException without {@link Capability#SHARED_RECEIVE_QUEUE}
+     * @param depth most receives that can be posted at a time
+     * @param segments most memory segments of a receive
+     * @throws UnsupportedOperationException if the device lacks {@link Capability#SHARED_RECEIVE_QUEUE}
      */
     public SharedReceiveQueue createSharedReceiveQueue(int depth, int segments)
             throws RdmaException {
@@ -126,7 +130,8 @@ public final class ProtectionDomain implements AutoCloseable {
     /**
      * Closes the device. Idempotent.
      *
-     * @throws MemoryInUseException if something is open; the domain remains open
+     * @throws MemoryInUseException if memory, a channel or a shared receive queue is still open; the domain remains
+     *         open
      */
     @Override
     public void close() {

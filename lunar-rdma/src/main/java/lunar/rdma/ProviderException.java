@@ -1,6 +1,6 @@
 package lunar.rdma;
 
-/** Signals that a call of a native library failed for a reason that has no type of its own. */
+/** Signals that a call of a native library failed for a reason that has no exception type of its own. */
 public final class ProviderException extends RdmaException {
     private static final long serialVersionUID = 1;
 
@@ -8,14 +8,14 @@ public final class ProviderException extends RdmaException {
 
     /**
      * @param message names the call and the reason
-     * @param code error number of the library, positive
+     * @param code error code of the library, positive
      */
     public ProviderException(String message, int code) {
         super(message, null);
         this.code = code;
     }
 
-    /** Error number of the native library, positive; for diagnosis only. */
+    /** Error code of the native library, positive; for diagnosis only. */
     public int code() {
         return code;
     }

@@ -1,6 +1,9 @@
 package lunar.rdma;
 
-/** Signals that a queue has no room: operations must complete, and be polled, before more are posted. */
+/**
+ * Signals that a queue is full: completions must be polled before more operations are posted, or endpoints closed
+ * before more are created.
+ */
 public final class QueueFullException extends RdmaException {
     private static final long serialVersionUID = 1;
 

@@ -7,13 +7,13 @@ import java.util.ServiceLoader;
 import lunar.rdma.spi.RdmaProvider;
 
 /**
- * Lists the RDMA devices that are there. Nothing fails where a library is missing: its provider is listed with the
- * reason.
+ * Lists the RDMA devices of this machine. A missing library is not an error: its provider is listed with the reason why
+ * it is unavailable. Any thread may call the methods.
  */
 public final class Rdma {
     private Rdma() {}
 
-    /** Asks all providers for their devices, in the order of preference: hardware first. */
+    /** Returns all providers with their devices, in order of preference: hardware first. */
     public static List<ProviderStatus> providers() {
         var found = new ArrayList<ProviderStatus>();
         for (RdmaProvider provider : ServiceLoader.load(RdmaProvider.class,
@@ -34,16 +34,17 @@ public final class Rdma {
         }
     }
 
-    /** All devices of all providers that work here. */
+    /** Returns the devices of all providers that are available, in order of preference. */
     public static List<RdmaDevice> devices() {
         return providers().stream().flatMap(provider -> provider.devices().stream()).toList();
     }
 
     /**
-     * Finds a device.
+     * Returns the first device with a name.
      *
-     * @param name whole, such as {@code libfabric:tcp:lo}, or the first parts of it, such as {@code libfabric:tcp}
-     * @throws RdmaUnavailableException if there is none; the message tells those that are there, or why there is none
+     * @param name the full name, such as {@code libfabric:tcp:lo}, or its first parts, such as {@code libfabric:tcp}
+     * @throws RdmaUnavailableException if there is none; the message lists the devices that exist, or says why there
+     *         are none
      */
     public static RdmaDevice device(String name) throws RdmaUnavailableException {
         List<ProviderStatus> providers = providers();

@@ -2,12 +2,15 @@ package lunar.rdma;
 
 import lunar.rdma.spi.ProviderDevice;
 
-/** A device that can be opened; {@link Rdma} lists those that are there. Holds no native resources. */
+/**
+ * An RDMA device that can be opened; {@link Rdma} lists the devices of this machine. Immutable; holds no native
+ * resources.
+ */
 public final class RdmaDevice {
     private final ProviderDevice provider;
     private final DeviceInfo info;
 
-    /** Makes a device of a provider that {@link Rdma} does not know, such as one that injects faults in tests. */
+    /** Creates a device from a provider that {@link Rdma} does not list, such as a fault injector in tests. */
     public RdmaDevice(ProviderDevice provider) {
         this.provider = provider;
         info = provider.info();
@@ -15,12 +18,12 @@ public final class RdmaDevice {
 
     public DeviceInfo info() { return info; }
 
-    /** Opens the device. The caller closes it. */
+    /** Opens the device with a protection domain of its own. The caller closes the domain. */
     public ProtectionDomain open() throws RdmaException {
         return new ProtectionDomain(provider.open(), info);
     }
 
-    /** The provider's side of the device, for a provider that wraps another. */
+    /** Returns the provider's implementation of the device, for a provider that wraps another one. */
     public ProviderDevice provider() {
         return provider;
     }

@@ -4,8 +4,8 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Signals a failure of RDMA. The message names the device or peer and the operation; the type tells a program what to
- * do.
+ * Signals a failure of an RDMA call. The message names the device or peer and the operation; the subtype and
+ * {@link #retryable} tell the caller how to react.
  */
 public abstract sealed class RdmaException extends IOException permits ConnectionException,
         EndpointStateException,
@@ -19,6 +19,6 @@ public abstract sealed class RdmaException extends IOException permits Connectio
 
     RdmaException(String message, @Nullable Throwable cause) { super(message, cause); }
 
-    /** Whether the same call may succeed later, without a change of configuration. */
+    /** Whether the call may succeed later without a change of configuration. */
     public abstract boolean retryable();
 }

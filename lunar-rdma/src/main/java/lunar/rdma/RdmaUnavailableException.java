@@ -1,6 +1,6 @@
 package lunar.rdma;
 
-/** Signals that RDMA is not available here: a library, its permission, or the device is missing. */
+/** Signals that RDMA is not available: a native library, the permission to use it, or a device is missing. */
 public final class RdmaUnavailableException extends RdmaException {
     private static final long serialVersionUID = 1;
 

@@ -5,14 +5,14 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Memory that a device may access: a {@linkplain MemoryRegion region} or a {@linkplain MemorySlice slice} of a pool.
- * Counts the posted operations that use it, so that it is neither freed nor deregistered nor handed out again before
+ * Memory that a device may access: a {@linkplain MemoryRegion memory region} or a {@linkplain MemorySlice slice} of a
+ * pool. It counts the posted operations that use it, so that it is not freed, deregistered or handed out again before
  * the device is done with it.
  *
- * <p>May be used by any thread; the bytes themselves belong to the device while an operation is posted.
+ * <p>Thread-safe; the bytes themselves belong to the device while an operation that uses them is posted.
  */
 public abstract sealed class RegisteredMemory permits MemoryRegion, MemorySlice {
-    /** Added to the count as the memory ends, so that no operation can be posted any more. */
+    /** Set in the count when the memory is deregistered or given back: no further operation can be posted with it. */
     private static final int ENDED = Integer.MIN_VALUE;
 
     private static final VarHandle POSTED;
@@ -39,7 +39,7 @@ public abstract sealed class RegisteredMemory permits MemoryRegion, MemorySlice 
 
     /**
      * @param domain identity of the protection domain
-     * @param isWritable whether the device may write to it for local operations
+     * @param isWritable whether the device may write to it for local operations ({@link Access#LOCAL_WRITE})
      */
     RegisteredMemory(DomainId domain, MemorySegment segment, boolean isWritable, long localKey,
             int remoteKey, long remoteAddress) {
@@ -53,7 +53,7 @@ public abstract sealed class RegisteredMemory permits MemoryRegion, MemorySlice 
         this.remoteAddress = remoteAddress;
     }
 
-    /** The bytes. */
+    /** The memory itself. */
     public final MemorySegment segment() { return segment; }
 
     final DomainId domain() { return domain; }
@@ -65,30 +65,32 @@ public abstract sealed class RegisteredMemory permits MemoryRegion, MemorySlice 
 
     public final long byteSize() { return byteSize; }
 
-    /** Key by which the device knows the memory in work requests; a value of the provider. */
+    /** Local key (lkey) of the memory in work requests; its meaning depends on the provider. */
     public final long localKey() {
         return localKey;
     }
 
-    /** Returns the address and key by which a peer accesses this memory, if it is registered for that. Allocates. */
+    /** Returns what a peer needs to access this memory, provided that it is registered for remote access. Allocates. */
     public final RemoteMemory remote() {
         return new RemoteMemory(remoteAddress, remoteKey, byteSize);
     }
 
-    /** Key that peers name, unsigned 32 bits. */
-    public final int remoteKey() { return remoteKey; }
+    /** Remote key (rkey, STag) for peers, unsigned 32 bits. */
+    public final int remoteKey() {
+        return remoteKey;
+    }
 
-    /** Address of the first byte as peers name it. */
+    /** Address of the first byte for peers. */
     public final long remoteAddress() {
         return remoteAddress;
     }
 
-    /** How many posted operations use this memory. */
+    /** Number of posted operations that use this memory. */
     public final int posted() {
         return posted & ~ENDED;
     }
 
-    /** Counts an operation that is being posted; false if the memory has ended. */
+    /** Counts an operation that is being posted; returns false if the memory has been deregistered or given back. */
     final boolean acquire() {
         int before;
         do {
@@ -100,7 +102,7 @@ public abstract sealed class RegisteredMemory permits MemoryRegion, MemorySlice 
         return true;
     }
 
-    /** An operation has completed. */
+    /** Counts down, since an operation has completed. */
     final void release() {
         int before = (int) POSTED.getAndAdd(this, -1);
         assert (before & ~ENDED) > 0 : "completed more often than posted";
@@ -109,14 +111,14 @@ public abstract sealed class RegisteredMemory permits MemoryRegion, MemorySlice 
         }
     }
 
-    /** Ends the memory unless operations use it; no operation can be posted afterwards. */
+    /** Ends the use of the memory, unless operations use it; no operation can be posted afterwards. */
     final boolean endIfIdle() {
         return POSTED.compareAndSet(this, 0, ENDED);
     }
 
     /**
-     * Ends the memory; operations that are posted go on. When the last one has completed, or at once if there is none,
-     * {@link #idle} is called. Does nothing if the memory has ended.
+     * Ends the use of the memory by new operations; operations that are posted go on. When the last one has completed,
+     * or at once if there is none, {@link #idle} is called. Does nothing if the use has ended already.
      */
     final void end() {
         int before;
@@ -131,16 +133,19 @@ public abstract sealed class RegisteredMemory permits MemoryRegion, MemorySlice 
         }
     }
 
-    /** Whether it has ended, so that nothing can be posted with it. */
+    /** Whether the use of the memory has ended, so that nothing can be posted with it. */
     final boolean hasEnded() {
         return posted < 0;
     }
 
-    /** Makes the memory usable again; only after it has ended and while it is idle. */
+    /** Makes the memory usable again; only after its use has ended and no operation uses it. */
     final void revive() {
         posted = 0;
     }
 
-    /** Called once {@link #end}ed memory is not used any more: by the caller of that, or by the thread that polls. */
+    /**
+     * Called when no operation uses the memory any more after {@link #end}: by the caller of that, or by the thread
+     * that polls.
+     */
     abstract void idle();
 }

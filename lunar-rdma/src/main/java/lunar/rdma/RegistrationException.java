@@ -1,6 +1,6 @@
 package lunar.rdma;
 
-/** Signals that memory cannot be registered, for example since it would exceed the limit of locked memory. */
+/** Signals that memory cannot be registered, for example because it would exceed the limit of locked memory. */
 public final class RegistrationException extends RdmaException {
     private static final long serialVersionUID = 1;
 

@@ -1,11 +1,12 @@
 package lunar.rdma;
 
 /**
- * Memory of a peer, as RDMA reads and writes name it. Travels in messages of the protocol above.
+ * Memory of a peer that can be the target of RDMA reads and writes. The peer advertises it in messages of the
+ * upper-layer protocol.
  *
- * @param address start; only the device of its owner knows what it means, and offsets may be added to it
- * @param key key of the registration, unsigned 32 bits (RFC 5040 calls it STag)
- * @param byteSize length
+ * @param address address of the first byte; its meaning is known to the owner's device alone, but offsets can be added
+ * @param key remote key (rkey) of the registration, unsigned 32 bits; RFC 5040 calls it STag
+ * @param byteSize length in bytes
  */
 public record RemoteMemory(long address, int key, long byteSize) {
     public RemoteMemory {
@@ -14,7 +15,7 @@ public record RemoteMemory(long address, int key, long byteSize) {
         }
     }
 
-    /** A part of it. */
+    /** Returns a part of the memory. */
     public RemoteMemory slice(long offset, long length) {
         if (offset < 0 || length < 0 || offset > byteSize - length) {
             throw new IndexOutOfBoundsException(

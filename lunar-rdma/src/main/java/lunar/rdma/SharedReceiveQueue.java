@@ -5,9 +5,9 @@ import lunar.rdma.spi.ProviderReceiveQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives that many endpoints share, so that memory is needed for the messages of all rather than of each; made by
- * {@link ProtectionDomain#createSharedReceiveQueue}. A completion names the endpoint that took the receive, also if
- * that is closed meanwhile. May be posted to by any thread.
+ * Receive queue that several endpoints share (SRQ), so that buffers are needed for the messages of all endpoints
+ * together rather than of each one. Created by {@link ProtectionDomain#createSharedReceiveQueue}. A completion names
+ * the endpoint that took the receive, even if that has been closed since. Thread-safe.
  */
 public final class SharedReceiveQueue implements AutoCloseable {
     private final ProviderReceiveQueue provider;
@@ -15,10 +15,10 @@ public final class SharedReceiveQueue implements AutoCloseable {
     private final int segments;
     private final Runnable closed;
 
-    /** Endpoints that take receives from here. */
+    /** Number of open endpoints that take receives from this queue. */
     private final AtomicInteger users = new AtomicInteger();
 
-    /** Slots that are free: the first {@link #freeCount}. All below is guarded by this. */
+    /** Free slots: the first {@link #freeCount} entries. This and all fields below are guarded by this. */
     private final int[] free;
     private int freeCount;
     private final long[] contexts;
@@ -45,10 +45,10 @@ public final class SharedReceiveQueue implements AutoCloseable {
 
     AtomicInteger users() { return users; }
 
-    /** Most receives that are posted at a time. */
+    /** Most receives that can be posted at a time. */
     public int depth() { return depth; }
 
-    /** Number of receives that are posted. */
+    /** Number of posted receives whose completions have not been polled. */
     public synchronized int posted() {
         return depth - freeCount;
     }
@@ -65,7 +65,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
         }
         if (request.operation() != Operation.RECEIVE || request.segments() > segments) {
             throw new IllegalArgumentException(request.operation() + " of " + request.segments()
-                    + " pieces; the queue takes receives of up to " + segments);
+                    + " segments; the queue takes receives of up to " + segments);
         }
         if (freeCount == 0) {
             throw new QueueFullException("all " + depth + " receives are posted");
@@ -95,7 +95,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
         attachments[slot] = request.attachment();
     }
 
-    /** A receive has taken a message, or failed. */
+    /** Completes a receive, which has taken a message or failed. */
     synchronized boolean complete(int slot, Endpoint taker, Completion into) {
         into.set(taker, Operation.RECEIVE, contexts[slot], attachments[slot]);
         attachments[slot] = null;
@@ -115,9 +115,9 @@ public final class SharedReceiveQueue implements AutoCloseable {
     }
 
     /**
-     * Closes the queue; receives that no endpoint took end without a completion. Idempotent.
+     * Closes the queue. Receives that no endpoint has taken end without a completion. Idempotent.
      *
-     * @throws IllegalStateException if endpoints take receives from it; the queue remains open
+     * @throws IllegalStateException if open endpoints use the queue; it remains open
      */
     @Override
     public synchronized void close() {

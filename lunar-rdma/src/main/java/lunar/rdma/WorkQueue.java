@@ -5,11 +5,11 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Slots of the operations that are posted to one queue, in the order of posting. A slot keeps what its completion will
- * show, and the memory that is in use until then.
+ * Slots of the operations that are posted to one send or receive queue, in the order of posting. A slot keeps what the
+ * completion will return, and the memory that is in use until then.
  *
- * <p>{@link #add} and {@link #undo} are called with the lock of the queue held, {@link #complete} by the
- * thread that polls. Slots are reused in order, also where operations complete out of order.
+ * <p>{@link #add} and {@link #undo} are called with the {@link #posting} lock held, {@link #complete} by the thread
+ * that polls. Slots are reused in order, even if operations complete out of order.
  */
 final class WorkQueue {
     private static final VarHandle HEAD;
@@ -25,7 +25,7 @@ final class WorkQueue {
         }
     }
 
-    /** Excludes posts, and posts from the end of the endpoint. */
+    /** Serializes posts with each other, and with changes of the endpoint's state. */
     final Posting posting = new Posting();
 
     private final Endpoint owner;
@@ -41,16 +41,19 @@ final class WorkQueue {
     private final int[] pieces;
     private final @Nullable RegisteredMemory[] memory;
 
-    /** Number of the oldest operation that is not complete; counts up and wraps. Written by the thread that polls. */
+    /**
+     * Number of the oldest operation that has not completed; counts up and wraps around. Written by the thread that
+     * polls.
+     */
     private int head;
-    /** Number of the next operation. Written by the thread that posts. */
+    /** Number of the next operation to post. Written by the thread that posts. */
     private int tail;
 
-    /** Given by the completion queue. */
+    /** Identity of this queue, assigned by its completion queue. */
     private int identity;
 
     /**
-     * @param segments most pieces of memory of an operation
+     * @param segments most memory segments of an operation
      */
     WorkQueue(Endpoint owner, int depth, int segments) {
         this.owner = owner;
@@ -69,7 +72,7 @@ final class WorkQueue {
 
     Endpoint owner() { return owner; }
 
-    /** Says whether a completion means that all earlier operations have succeeded. */
+    /** Sets whether a completion means that all earlier operations have succeeded. */
     void setRetiresEarlier(boolean does) {
         retiresEarlier = does;
     }
@@ -78,12 +81,12 @@ final class WorkQueue {
 
     int identity() { return identity; }
 
-    /** Number of an operation as the provider reports it. */
+    /** Id of an operation, by which the provider reports it. */
     long id(int number) {
         return (long) identity << Integer.SIZE | (number & 0xFFFF_FFFFL);
     }
 
-    /** How many operations are posted; exact for the thread that polls while no other posts. */
+    /** Number of posted operations; exact only for the polling thread, and while no other thread posts. */
     int posted() {
         return (int) TAIL.getAcquire(this) - (int) HEAD.getAcquire(this);
     }
@@ -91,7 +94,7 @@ final class WorkQueue {
     boolean isFull() { return tail - (int) HEAD.getAcquire(this) == depth; }
 
     /**
-     * Takes the next slot; there must be one.
+     * Puts an operation into the next slot, which must be free.
      *
      * @return number of the operation
      * @throws MemoryInUseException if memory of the request has been given back or deregistered
@@ -118,7 +121,7 @@ final class WorkQueue {
         return number;
     }
 
-    /** Takes back the latest {@link #add}, which was not posted. */
+    /** Undoes the latest {@link #add}, whose operation was not posted. */
     void undo() {
         int number = tail - 1;
         int slot = number & mask;
@@ -128,16 +131,16 @@ final class WorkQueue {
     }
 
     /**
-     * An operation is complete: its memory is not in use any more.
+     * Completes an operation, and releases its memory.
      *
-     * @param into gets what the poster said about it
-     * @return whether the completion is to be reported
+     * @param into receives the operation's kind, context and attachment
+     * @return whether the completion is to be reported to the caller
      */
     boolean complete(int number, boolean success, Completion into) {
         int oldest = head;
         if (number - oldest < 0 || (int) TAIL.getAcquire(this) - number <= 0
                 || done[number & mask]) {
-            return false; // reported twice
+            return false; // it has been reported before
         }
         if (retiresEarlier) {
             for (int earlier = oldest; earlier != number; earlier++) {
@@ -152,7 +155,7 @@ final class WorkQueue {
         return report;
     }
 
-    /** Lets a completion queue report all operations that are not complete, as flushed. */
+    /** Has a completion queue report all operations as flushed that have not completed. */
     void flush(CompletionQueue queue) {
         int end = (int) TAIL.getAcquire(this);
         for (int number = head; number != end; number++) {
@@ -162,7 +165,7 @@ final class WorkQueue {
         }
     }
 
-    /** Drops all operations that are not complete. */
+    /** Drops all operations that have not completed. */
     void drop() {
         int end = (int) TAIL.getAcquire(this);
         for (int number = head; number != end; number++) {

@@ -4,8 +4,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Description of an operation: its kind, the pieces of local memory, the remote memory. Filled anew for each operation
- * and used again as soon as the post has returned; allocates nothing.
+ * Describes an operation to post: its kind, the segments of local memory (scatter/gather list), and the remote memory.
+ * Reusable as soon as the post has returned; filling it allocates nothing.
  *
  * <pre>{@code
  * request.send().add(header, 0, 28).add(data, 0, length).context(tag);
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * endpoint.post(request);
  * }</pre>
  *
- * <p>A method that names the kind comes first and clears the rest. Not for use by several threads at a time.
+ * <p>A method that names the kind comes first, and resets everything else. Not thread-safe.
  */
 public final class WorkRequest {
     private final RegisteredMemory[] memory = new RegisteredMemory[DeviceLimits.MAX_SEGMENTS];
@@ -30,7 +30,7 @@ public final class WorkRequest {
     private long context;
     private @Nullable Object attachment;
 
-    /** Makes a request that describes an empty send. */
+    /** Creates a request that describes an empty send. */
     public WorkRequest() { signalled = true; }
 
     /** Starts the description of a send. */
@@ -39,34 +39,35 @@ public final class WorkRequest {
     }
 
     /**
-     * Starts the description of a send that invalidates a key of the peer; needs
-     * {@link Capability#SEND_WITH_INVALIDATE}.
+     * Starts the description of a Send with Invalidate; needs {@link Capability#SEND_WITH_INVALIDATE}.
+     *
+     * @param key STag (remote key) of the peer's memory that the peer's device invalidates
      */
     public WorkRequest sendAndInvalidate(int key) {
         return start(Operation.SEND_INVALIDATE, 0, key);
     }
 
-    /** Starts the description of an RDMA write of the local pieces to memory of the peer. */
+    /** Starts the description of an RDMA write of the local segments to memory of the peer. */
     public WorkRequest write(long address, int key) {
         return start(Operation.WRITE, address, key);
     }
 
-    /** Starts the description of an RDMA write to the start of memory of the peer. */
+    /** Starts the description of an RDMA write to the beginning of memory of the peer. */
     public WorkRequest write(RemoteMemory to) {
         return write(to.address(), to.key());
     }
 
-    /** Starts the description of an RDMA read of memory of the peer into the local pieces. */
+    /** Starts the description of an RDMA read of memory of the peer into the local segments. */
     public WorkRequest read(long address, int key) {
         return start(Operation.READ, address, key);
     }
 
-    /** Starts the description of an RDMA read from the start of memory of the peer. */
+    /** Starts the description of an RDMA read from the beginning of memory of the peer. */
     public WorkRequest read(RemoteMemory from) {
         return read(from.address(), from.key());
     }
 
-    /** Starts the description of a receive: the pieces take one message, one after the other. */
+    /** Starts the description of a receive of one message, which fills the local segments in order. */
     public WorkRequest receive() {
         return start(Operation.RECEIVE, 0, 0);
     }
@@ -84,16 +85,16 @@ public final class WorkRequest {
         return this;
     }
 
-    /** Adds all of a piece of memory. */
+    /** Adds all of a piece of registered memory as a segment. */
     public WorkRequest add(RegisteredMemory piece) {
         return add(piece, 0, piece.byteSize());
     }
 
     /**
-     * Adds a part of a piece of memory.
+     * Adds a part of a piece of registered memory as a segment.
      *
-     * @throws IndexOutOfBoundsException if the part is not within it
-     * @throws IllegalStateException if there are {@link DeviceLimits#MAX_SEGMENTS} parts already
+     * @throws IndexOutOfBoundsException if the part is not within the memory, or longer than 2 GiB - 1
+     * @throws IllegalStateException if the request has {@link DeviceLimits#MAX_SEGMENTS} segments already
      */
     public WorkRequest add(RegisteredMemory piece, long offset, long length) {
         if (offset < 0 || length < 0 || length > Integer.MAX_VALUE
@@ -102,7 +103,7 @@ public final class WorkRequest {
                     offset + " + " + length + " of " + piece.byteSize() + " bytes");
         }
         if (segments == DeviceLimits.MAX_SEGMENTS) {
-            throw new IllegalStateException("more than " + segments + " pieces");
+            throw new IllegalStateException("more than " + segments + " segments");
         }
         memory[segments] = piece;
         addresses[segments] = piece.address() + offset;
@@ -112,8 +113,9 @@ public final class WorkRequest {
     }
 
     /**
-     * Success is not reported; an error is. The memory remains in use until a later operation of the same queue has
-     * completed: post a signalled one at least every half {@link EndpointOptions#sendDepth}. Not for receives.
+     * Makes the request unsignalled: its completion is reported only if it fails. The memory remains in use until a
+     * later operation of the same queue has completed, so at least one in every {@link EndpointOptions#sendDepth} / 2
+     * operations should be signalled. Not for receives.
      */
     public WorkRequest unsignalled() {
         signalled = false;
@@ -121,27 +123,27 @@ public final class WorkRequest {
     }
 
     /**
-     * The bytes are copied while posting, so that the memory can be changed once the post has returned. At most
-     * {@link EndpointOptions#inlineBytes}; sends and writes only.
+     * Makes the request inline: the bytes are copied while it is posted, so that the memory can be modified once the
+     * post has returned. For sends and writes of at most {@link EndpointOptions#inlineBytes}.
      */
     public WorkRequest inline() {
         inline = true;
         return this;
     }
 
-    /** Number of the caller, which its completion shows. */
+    /** Sets a number of the caller's choice, which the completion returns. */
     public WorkRequest context(long value) {
         context = value;
         return this;
     }
 
-    /** Object of the caller, which its completion shows. */
+    /** Sets an object of the caller's choice, which the completion returns. */
     public WorkRequest attachment(@Nullable Object value) {
         attachment = value;
         return this;
     }
 
-    /** A request of its own that describes the same operation. */
+    /** Returns an independent request that describes the same operation. */
     public WorkRequest copy() {
         var copy = new WorkRequest().start(operation, remoteAddress, remoteKey);
         System.arraycopy(memory, 0, copy.memory, 0, segments);
@@ -158,21 +160,23 @@ public final class WorkRequest {
 
     public Operation operation() { return operation; }
 
-    /** Number of pieces of local memory. */
+    /** Number of segments of local memory. */
     public int segments() { return segments; }
 
-    /** Registered memory that a piece is part of. */
+    /** Registered memory that a segment is part of. */
     public RegisteredMemory memory(int segment) {
         return memory[Objects.checkIndex(segment, segments)];
     }
 
-    /** Native address of a piece. */
-    public long address(int segment) { return addresses[segment]; }
+    /** Native address of a segment. */
+    public long address(int segment) {
+        return addresses[segment];
+    }
 
-    /** Length of a piece. */
+    /** Length of a segment in bytes. */
     public int length(int segment) { return lengths[segment]; }
 
-    /** Length of all pieces. */
+    /** Total length of all segments in bytes. */
     public long bytes() { return bytes; }
 
     /** Address of the peer's memory, for writes and reads. */
@@ -180,7 +184,7 @@ public final class WorkRequest {
         return remoteAddress;
     }
 
-    /** Key of the peer's memory, for writes and reads, and the one to invalidate. */
+    /** Remote key of the peer's memory, for writes and reads; for a Send with Invalidate, the key to invalidate. */
     public int remoteKey() {
         return remoteKey;
     }

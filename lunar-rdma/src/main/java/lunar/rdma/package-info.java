@@ -1,13 +1,13 @@
 /**
- * RDMA from Java: endpoints with send and receive queues, registered memory, RDMA read and write, completion queues.
- * The model is that of the Virtual Interface Architecture and of InfiniBand verbs; native libraries are behind
- * {@link lunar.rdma.spi} and never seen here.
+ * RDMA for Java: endpoints with send and receive queues, registered memory, RDMA read and write, completion queues. The
+ * model is that of the Virtual Interface Architecture and of InfiniBand verbs; native libraries are hidden behind
+ * {@link lunar.rdma.spi}.
  *
- * <p>{@link lunar.rdma.Rdma} lists the devices. {@link lunar.rdma.RdmaDevice#open} gives a
+ * <p>{@link lunar.rdma.Rdma} lists the devices. {@link lunar.rdma.RdmaDevice#open} opens a
  * {@link lunar.rdma.ProtectionDomain}, which registers memory ({@link lunar.rdma.MemoryRegion},
- * {@link lunar.rdma.MemoryPool}) and opens an {@link lunar.rdma.EventChannel}. The channel listens and makes
- * {@linkplain lunar.rdma.Endpoint endpoints}, whose operations are described by a {@link lunar.rdma.WorkRequest} and
- * reported by a {@link lunar.rdma.CompletionQueue}.
+ * {@link lunar.rdma.MemoryPool}) and opens an {@link lunar.rdma.EventChannel}. The channel listens and creates
+ * {@linkplain lunar.rdma.Endpoint endpoints}. A {@link lunar.rdma.WorkRequest} describes an operation that is posted to
+ * an endpoint, and a {@link lunar.rdma.CompletionQueue} reports its completion.
  *
  * <pre>{@code
  * try (ProtectionDomain domain = Rdma.device("libfabric:tcp").open();
@@ -20,7 +20,7 @@
  *     endpoint.connect(new InetSocketAddress("127.0.0.1", 3260), privateData);
  *     var batch = new Completions(16);
  *     while (running) {
- *         channel.await(0); // connection events; returns when there are completions, too
+ *         channel.await(0); // handles connection events; also returns when there are completions
  *         for (int i = 0, n = queue.poll(batch); i < n; i++) {
  *             handle(batch.get(i));
  *         }
@@ -28,16 +28,16 @@
  * }
  * }</pre>
  *
- * <p><b>Threads.</b> A channel, its completion queues and the closing of its endpoints and listeners belong to one
- * thread at a time, as a rule that of an event loop. Any thread may post work requests, wake the channel up, and
- * register memory.
+ * <p><b>Threads.</b> A channel and its completion queues are used by one thread at a time, usually that of an event
+ * loop, which also closes the channel's endpoints and listeners. Any thread may post work requests, wake up the
+ * channel, and register memory.
  *
- * <p><b>Ownership.</b> What is opened is closed by the opener, in reverse order: endpoints, listeners and completion
- * queues, channel, memory, protection domain. Memory is not freed, deregistered or handed out again while an operation
- * that uses it is posted.
+ * <p><b>Ownership.</b> The caller closes what it has opened, in reverse order: endpoints, listeners and completion
+ * queues, channel, memory, protection domain. Memory cannot be freed, deregistered or taken from a pool again while a
+ * posted operation uses it.
  *
- * <p><b>Errors.</b> Failures of calls are {@link lunar.rdma.RdmaException}s; failures of operations are reported as
- * {@link lunar.rdma.CompletionStatus} of their completion, and leave the endpoint in state
+ * <p><b>Errors.</b> A call that fails throws an {@link lunar.rdma.RdmaException}. An operation that fails is reported
+ * by the {@link lunar.rdma.CompletionStatus} of its completion, and leaves the endpoint in state
  * {@link lunar.rdma.EndpointState#ERROR}.
  */
 @NullMarked

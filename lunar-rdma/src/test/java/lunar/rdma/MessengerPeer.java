@@ -7,9 +7,9 @@ import lunar.rdma.message.Messenger;
 import lunar.rdma.message.MessengerOptions;
 
 /**
- * Program of tests with two processes: listens on a port, which it prints, accepts one connection, and answers messages:
- * {@code where} with address, key and length of memory that may be read and written, {@code what} with the text that is
- * there, {@code quiet} with nothing ever after, others with the message itself.
+ * Test peer in another process: listens on a port, which it prints, accepts one connection, and answers messages. The
+ * answer to {@code where} is the address, key and length of memory that may be read and written, the answer to
+ * {@code what} the text in this memory; after {@code quiet} there are no further answers. Any other message is echoed.
  */
 final class MessengerPeer {
     static final int BYTES = 1 << 20;

@@ -18,38 +18,38 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code lunar rdma bench}: round trips and bandwidth by the length of messages and by variant. */
+/** {@code lunar rdma bench}: measures round trips and bandwidth by message length and variant. */
 @Command(name = "bench",
-        description = "Measure round trips and bandwidth by message length, for each way of bytes from and "
-                + "to the heap; with a 'lunar rdma respond', or between two threads of this process.",
+        description = "Measure round-trip time and bandwidth by message length, for each variant (see 'lunar rdma "
+                + "ping'); with a 'lunar rdma respond', or between two threads of this process.",
         footer = {
                 "", "'scripts/bench javia' compares with a C program.", "", "Examples:",
                 "  lunar rdma bench --device libfabric:shm",
                 "  lunar rdma bench 192.0.2.7:3261 --device verbs --sizes 4k,64k --json"})
 final class RdmaBenchCommand extends DeviceCommand {
     @Parameters(arity = "0..1", paramLabel = "HOST:PORT", defaultValue = "",
-            description = "The peer. Default: a thread of this process.")
+            description = "Address of a 'lunar rdma respond'. Default: a thread of this process.")
     private String address = "";
 
     @Option(names = "--sizes", paramLabel = "SIZE,...", split = ",",
             converter = SizeConverter.class, defaultValue = "4,1k,4k,64k,1m",
-            description = "Lengths of messages. Default: ${DEFAULT-VALUE}.")
+            description = "Message lengths. Default: ${DEFAULT-VALUE}.")
     private List<Long> sizes = new ArrayList<>();
 
     @Option(names = "--bytes", paramLabel = "SIZE", converter = SizeConverter.class,
             defaultValue = "256m",
-            description = "How much to send for each bandwidth, in at most 100,000 messages. Default: "
+            description = "Amount of data to send for each bandwidth, in at most 100,000 messages. Default: "
                     + "${DEFAULT-VALUE}.")
     private long totalBytes;
 
     @Option(names = "--count", paramLabel = "N", defaultValue = "5000",
-            description = "Round trips of each latency. Default: ${DEFAULT-VALUE}.")
+            description = "Number of round trips for each round-trip time. Default: ${DEFAULT-VALUE}.")
     private int count;
 
     @Mixin
     private final RdmaOptions options = new RdmaOptions();
 
-    /** Result of one variant and length. */
+    /** Result for a variant and a message length. */
     private record Row(Variant variant, long messageBytes, double microseconds,
             double megabytesPerSecond) {
         Map<String, Object> tree() {

@@ -11,18 +11,18 @@ import picocli.CommandLine.Spec;
 /** The {@code lunar rdma} command, which lists its subcommands. */
 @Command(name = "rdma", mixinStandardHelpOptions = true, versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        description = "RDMA devices: which there are, and how fast they are.",
+        description = "List RDMA devices and measure their latency and bandwidth.",
         footer = {
                 "",
-                "A device is written verbs:NAME (adapters, and the kernel's soft-RoCE), libfabric:tcp (any "
-                        + "network) or libfabric:shm (processes of this machine).",
+                "Devices are verbs:NAME (RDMA adapters and the kernel's soft-RoCE), libfabric:tcp (any network) "
+                        + "and libfabric:shm (processes of this machine).",
                 "", "Examples:", "  lunar rdma devices",
                 "  lunar rdma ping --device libfabric:tcp"})
 public final class RdmaCommand implements Runnable {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
-    /** The command with all that belongs to it. */
+    /** Returns the command with its subcommands. */
     public static CommandLine line(Console console) {
         var line = new CommandLine(new RdmaCommand());
         line.addSubcommand(new RdmaDevicesCommand(console));

@@ -16,8 +16,8 @@ import lunar.rdma.RdmaDevice;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code lunar rdma devices}: the devices that are there, and why providers have none. */
-@Command(name = "devices", description = "List RDMA devices, and why a provider has none.",
+/** {@code lunar rdma devices}: lists RDMA devices, and why a provider is unavailable. */
+@Command(name = "devices", description = "List RDMA devices, and why a provider is unavailable.",
         footer = {"", "Examples:", "  lunar rdma devices", "  lunar rdma devices --json"})
 final class RdmaDevicesCommand extends DeviceCommand {
     @Option(names = "--json", description = "Write JSON.")

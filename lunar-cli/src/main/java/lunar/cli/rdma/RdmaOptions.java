@@ -11,13 +11,13 @@ import lunar.rdma.RdmaDevice;
 import lunar.rdma.RdmaUnavailableException;
 import picocli.CommandLine.Option;
 
-/** Options of the commands that use a device. */
+/** Options of the commands that use an RDMA device. */
 final class RdmaOptions {
     /** Default port of {@code rdma respond}. */
     static final int PORT = 3261;
 
     @Option(names = "--device", paramLabel = "NAME",
-            description = "The device. Default: the first of 'lunar rdma devices'.")
+            description = "RDMA device. Default: the first one of 'lunar rdma devices'.")
     private String name = "";
 
     @Option(names = "--json", description = "Write JSON.")
@@ -25,7 +25,7 @@ final class RdmaOptions {
 
     boolean isJson() { return json; }
 
-    /** Finds the device. */
+    /** Returns the device of {@code --device}, or the first one. */
     RdmaDevice device() throws Failure {
         if (!name.isEmpty()) {
             try {
@@ -40,7 +40,7 @@ final class RdmaOptions {
                 .orElseThrow();
     }
 
-    /** Fails in one line where there is no device at all. */
+    /** Fails with a one-line reason if there is no device at all. */
     static void requireDevice(List<ProviderStatus> providers) throws Failure {
         if (providers.stream().allMatch(provider -> provider.devices().isEmpty())) {
             List<String> reasons = providers.stream().map(provider -> provider.name() + ": "
@@ -50,7 +50,7 @@ final class RdmaOptions {
         }
     }
 
-    /** Address with a free port where both ends can be in this process. */
+    /** Returns a local address of the device, with port 0, for a responder in this process. */
     static InetSocketAddress local(RdmaDevice device) {
         List<InetAddress> addresses = device.info().addresses();
         return new InetSocketAddress(

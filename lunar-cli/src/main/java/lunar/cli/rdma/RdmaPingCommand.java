@@ -15,10 +15,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code lunar rdma ping}: the time of a message to a peer and back. */
+/** {@code lunar rdma ping}: measures the round-trip time of messages. */
 @Command(name = "ping",
-        description = "Measure round trips of messages to a 'lunar rdma respond', or between two threads of "
-                + "this process where no address is given. Both ends poll.",
+        description = "Measure the round-trip time of messages to a 'lunar rdma respond' or, without an address, "
+                + "between two threads of this process. Both ends poll.",
         footer = {
                 "", "Examples:", "  lunar rdma ping --device libfabric:shm",
                 "  lunar rdma ping 192.0.2.7:3261 --device verbs --size 4k --json"})
@@ -27,20 +27,21 @@ final class RdmaPingCommand extends DeviceCommand {
     private static final long HIGHEST_NS = 60_000_000_000L;
 
     @Parameters(arity = "0..1", paramLabel = "HOST:PORT", defaultValue = "",
-            description = "The peer. Default: a thread of this process.")
+            description = "Address of a 'lunar rdma respond'. Default: a thread of this process.")
     private String address = "";
 
     @Option(names = "--count", paramLabel = "N", defaultValue = "10000",
-            description = "Round trips to measure, after a tenth of them to warm up. Default: "
+            description = "Number of round trips to measure, after a tenth as many to warm up. Default: "
                     + "${DEFAULT-VALUE}.")
     private int count;
 
     @Option(names = "--size", paramLabel = "SIZE", converter = SizeConverter.class,
-            defaultValue = "4", description = "Length of a message. Default: ${DEFAULT-VALUE}.")
+            defaultValue = "4", description = "Message length. Default: ${DEFAULT-VALUE}.")
     private long messageBytes;
 
     @Option(names = "--variant", paramLabel = "NAME", defaultValue = "zero-copy",
-            description = "How bytes get from and to the heap: copy, copy-alloc, zero-copy, pin. "
+            description = "How messages get from the Java heap to registered memory and back: copy, copy-alloc, "
+                    + "zero-copy or pin. "
                     + "Default: ${DEFAULT-VALUE}.")
     private String variantName = "";
 

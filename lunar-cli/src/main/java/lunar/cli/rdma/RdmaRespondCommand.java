@@ -13,11 +13,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code lunar rdma respond}: the other end of ping and bench. */
+/** {@code lunar rdma respond}: answers ping and bench of other processes. */
 @Command(name = "respond",
         description = "Answer 'lunar rdma ping' and 'lunar rdma bench' of other processes, until SIGTERM.",
         footer = {
-                "", "Anyone who reaches the port can connect, one after the other.", "",
+                "", "Serves one connection at a time. Any peer that reaches the port can connect.",
+                "",
                 "Example:",
                 "  lunar rdma respond 127.0.0.1:3261 --device libfabric:shm & lunar rdma ping "
                         + "127.0.0.1:3261 --device libfabric:shm"})

@@ -10,14 +10,14 @@ import lunar.rdma.probe.Probe;
 import lunar.rdma.probe.Responder;
 import org.jspecify.annotations.Nullable;
 
-/** A device that is open, and the peer: another process, or a responder in this one. */
+/** An open RDMA device and the address of the peer: another process, or a responder in this one. */
 final class RdmaSession implements AutoCloseable {
     private final ProtectionDomain domain;
     private final @Nullable Responder responder;
     private final InetSocketAddress peer;
 
     /**
-     * @param address of a peer; empty to have one in this process
+     * @param address address of a peer; empty to start one in this process
      */
     RdmaSession(RdmaDevice device, String address) throws RdmaException, Failure {
         domain = device.open();
@@ -41,10 +41,10 @@ final class RdmaSession implements AutoCloseable {
         peer = to;
     }
 
-    /** A failure with advice, for a connection that is not established or has ended. */
+    /** Returns a failure with advice, for a connection that cannot be established or has ended. */
     static Failure failure(ConnectionException cause) {
         return new Failure(cause.getMessage()
-                + "; 'lunar rdma respond' must run there, with a device of this kind", cause);
+                + "; 'lunar rdma respond' must run there, on a device of the same kind", cause);
     }
 
     Probe probe() { return new Probe(domain, peer); }

@@ -1,4 +1,4 @@
-/** {@code lunar rdma}: devices, latency and bandwidth. */
+/** {@code lunar rdma}: lists RDMA devices, and measures their latency and bandwidth. */
 @NullMarked
 package lunar.cli.rdma;
 

@@ -3,11 +3,11 @@ package lunar.iser.connection;
 import java.io.IOException;
 import lunar.iscsi.framing.PduReceiver;
 
-/** Something that has come from the peer, and is delivered by the owner of the connection. */
+/** A received message or fetched data, waiting for delivery by the owner loop of the connection. */
 interface Arrival {
-    /** Passes it to the receiver of the connection. */
+    /** Delivers it to the receiver of the connection. */
     void deliver(PduReceiver to) throws IOException;
 
-    /** Gives it up; the connection has ended. */
+    /** Discards it, since the connection has ended. */
     void drop();
 }

@@ -2,12 +2,12 @@ package lunar.iser.connection;
 
 import lunar.rdma.Completion;
 
-/** Attachment of a posted operation: handles its completion, on the thread of the home loop. */
+/** Handles the completion of a posted operation, to which it is attached; called by the home loop. */
 public interface Completed {
     /**
-     * The device is done with the operation.
+     * Handles the completion; the device no longer accesses the memory of the operation.
      *
-     * @param how valid during the call
+     * @param how the completion; valid during the call only
      */
     void completed(Completion how);
 }

@@ -7,15 +7,15 @@ import lunar.iser.memory.Bounces;
 import lunar.rdma.MemoryRegion;
 import org.jspecify.annotations.Nullable;
 
-/** The buffers of a command of this end, as the target can access them. */
+/** The buffers of an initiator's command, as they are exposed to the target. Thread-safe. */
 final class ExposedCommand {
-    /** A buffer of the command, exposed to the target. */
+    /** A registered buffer that the target can access. */
     static final class Exposure {
         private final MemoryRegion region;
         private final long offset;
-        /** Registered for this command alone; null if not. */
+        /** The region if it was registered for this command alone; otherwise null. */
         private final @Nullable MemoryRegion temporary;
-        /** Memory that stands in for the buffer; null if none does. */
+        /** Bounce buffer in place of the command's buffer; null if there is none. */
         private final Bounces.@Nullable Bounce bounce;
 
         private Exposure(MemoryRegion region, long offset, @Nullable MemoryRegion temporary,
@@ -26,29 +26,29 @@ final class ExposedCommand {
             this.bounce = bounce;
         }
 
-        /** Memory that is part of a registered pool. */
+        /** Exposes memory that is part of a registered pool. */
         static Exposure pooled(MemoryRegion pool, long offset) {
             return new Exposure(pool, offset, null, null);
         }
 
-        /** Memory that was registered for this command. */
+        /** Exposes memory that was registered for this command. */
         static Exposure registered(MemoryRegion region) {
             return new Exposure(region, 0, region, null);
         }
 
-        /** Memory that stands in for a buffer. */
+        /** Exposes a bounce buffer in place of the command's buffer. */
         static Exposure bounced(Bounces.Bounce bounce) {
             return new Exposure(bounce.region(), 0, null, bounce);
         }
 
         int stag() { return region.remoteKey(); }
 
-        /** Address, as the target names it, of an offset in the buffer. */
+        /** Returns the remote address of an offset in the buffer. */
         long address(long at) {
             return region.remoteAddress() + offset + at;
         }
 
-        /** Returns what the target has written; NULL where that is in the buffer itself. */
+        /** Returns the bounce buffer; NULL if the target accesses the command's buffer itself. */
         MemorySegment standIn() {
             return bounce == null ? MemorySegment.NULL : bounce.memory();
         }
@@ -56,7 +56,7 @@ final class ExposedCommand {
         /**
          * Ends the access of the target.
          *
-         * @param answered whether the target has said that it needs no access any more
+         * @param answered whether the target has responded to the command, and so no longer accesses the buffer
          */
         void end(Bounces bounces, boolean answered) {
             if (temporary != null) {
@@ -87,7 +87,7 @@ final class ExposedCommand {
         this.release = release;
     }
 
-    /** Copies what the target has placed into the buffer, if that is somewhere else. */
+    /** Copies the data that the target has placed from the bounce buffer, if there is one. */
     void takeDataIn(int placedBytes) {
         if (forDataIn != null) {
             MemorySegment from = forDataIn.standIn();
@@ -101,7 +101,7 @@ final class ExposedCommand {
 
     boolean isBidirectional() { return isBidirectional; }
 
-    /** Ends the access of the target and releases the buffers; once. */
+    /** Ends the access of the target and releases the buffers. Idempotent. */
     void end(Bounces bounces, boolean answered) {
         if (ended.compareAndSet(false, true)) {
             if (forDataIn != null) {

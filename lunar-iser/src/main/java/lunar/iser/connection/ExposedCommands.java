@@ -15,14 +15,14 @@ import lunar.rdma.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The buffers of an initiator's commands, by their tags, from the command to its response. Thread-safe.
+ * Exposes the buffers of an initiator's commands to the target, from the command to its response. Thread-safe.
  *
- * <p>A buffer in a registered pool is exposed as it is. A short one, or one on the heap, is copied to and from memory
- * that is registered with the connection; another one is registered for its command alone, and the target's access ends
- * with it.
+ * <p>A buffer in a registered pool is exposed directly. A short one, or one on the heap, is copied to or from a bounce
+ * buffer of the connection. Any other one is registered for its command alone, and the target's access ends with the
+ * command.
  */
 final class ExposedCommands {
-    /** Buffers up to this are copied: that costs less than a registration. */
+    /** Buffers up to this length are copied, which costs less than a registration. */
     private static final int MAX_COPIED_BYTES = 16 << 10;
 
     private static final Set<Access> FOR_DATA_IN = Set.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
@@ -41,7 +41,7 @@ final class ExposedCommands {
     /**
      * Exposes the buffers of a command.
      *
-     * @param skippedBytes data-out that the target does not fetch, from the start
+     * @param skippedBytes number of data-out bytes from the start that the target does not fetch
      * @param release called at the end of the command
      */
     ExposedCommand expose(int itt, MemorySegment dataIn, MemorySegment dataOut, long skippedBytes,
@@ -60,7 +60,7 @@ final class ExposedCommands {
         }
         synchronized (this) {
             if (byTag.put(itt, made) != null) {
-                throw new IllegalStateException("two commands with the tag " + itt);
+                throw new IllegalStateException("two commands with the initiator task tag " + itt);
             }
         }
         return made;
@@ -96,15 +96,15 @@ final class ExposedCommands {
     }
 
     /**
-     * Takes the data-in of a command that its response ends, and releases its buffers.
+     * Ends the command of a response: makes its data-in available in the command's buffer, and releases its buffers.
      *
-     * @throws IOException if the buffers were released at the end of the connection
+     * @throws IOException if the buffers have been released already, at the end of the connection
      */
     void answered(Bhs response) throws IOException {
         ExposedCommand command;
         synchronized (this) {
             if (isOver) {
-                throw new IOException("the connection has ended"); // and with it what the response is about
+                throw new IOException("the connection has ended"); // the data-in are gone
             }
             command = byTag.remove(response.itt());
         }
@@ -115,7 +115,7 @@ final class ExposedCommands {
         }
     }
 
-    /** Returns how many bytes the target says to have placed: all but the residual. */
+    /** Returns the number of bytes that the target has placed, by its response: all but the residual. */
     private static int placedBytes(Bhs response, long expectedBytes, boolean isBoth) {
         int flag = isBoth ? ScsiResponse.BIDIRECTIONAL_UNDERFLOW : ScsiResponse.UNDERFLOW;
         int count = isBoth
@@ -127,17 +127,17 @@ final class ExposedCommands {
         return (int) Math.max(0, expectedBytes - missing);
     }
 
-    /** Removes a command that ends without a response; null if it is not there. */
+    /** Removes a command that ends without a response; returns null if it has ended already. */
     synchronized @Nullable ExposedCommand remove(int itt) {
         return byTag.remove(itt);
     }
 
-    /** Ends a command that was removed. */
+    /** Ends a command that has been {@linkplain #remove removed}. */
     void end(ExposedCommand command) {
         command.end(bounces, false);
     }
 
-    /** Ends all commands, after the end of the connection. */
+    /** Ends all commands, after the endpoint has been closed. */
     void endAll() {
         List<ExposedCommand> left;
         synchronized (this) {

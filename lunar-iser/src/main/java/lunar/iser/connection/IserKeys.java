@@ -4,19 +4,21 @@ import lunar.iscsi.login.DigestChoice;
 import lunar.iscsi.login.Offer;
 import lunar.iser.memory.DeviceMemory;
 
-/** Adapts the offer of an end to a login over iSER (RFC 7145 section 6). */
+/** Adapts the login keys that an end offers to iSER (RFC 7145 section 6). */
 public final class IserKeys {
-    /** MaxOutstandingUnexpectedPDUs: receives beyond those for commands and their answers. */
+    /** MaxOutstandingUnexpectedPDUs: receives in addition to those for commands or their responses. */
     static final int UNEXPECTED_PDUS = 32;
 
     private IserKeys() {}
 
     /**
-     * Adapts what an end wants of any login. There are no digests (section 6.1), since the adapter has checksums of its
-     * own; an end that requires one finds no agreement. Nothing is lost on the way, so that ErrorRecoveryLevel is 0.
-     * Write data that do not come with the command are fetched, rather than sent in PDUs of a few kilobytes.
+     * Returns the offer for a login over iSER. Digests are not used (section 6.1), since RDMA transports have checksums
+     * of their own; if an end requires a digest, the login fails. RDMA loses no PDUs, so that ErrorRecoveryLevel is 0.
+     * InitialR2T is Yes, so that write data that do not come with the command are fetched by RDMA Reads, rather than
+     * sent in PDUs of a few kilobytes.
      *
-     * @param needsHello whether an initiator wants the exchange of Hello and HelloReply
+     * @param wanted the offer for a transport without restrictions
+     * @param needsHello whether this end, as an initiator, requires the exchange of Hello and HelloReply
      */
     public static Offer adapt(Offer wanted, boolean needsHello) {
         int length = Math.min(wanted.maxReceiveDataSegmentLength(), DeviceMemory.MAX_DATA_BYTES);

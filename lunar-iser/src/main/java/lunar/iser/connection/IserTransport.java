@@ -21,29 +21,31 @@ import lunar.rdma.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a connection over an endpoint. {@link PduExchange} does what the protocol says; this is its life, from the
- * endpoint that is connected to the one that is closed:
+ * Transport of one iSER connection. {@link PduExchange} implements the protocol; this class has the life cycle, from
+ * the established endpoint to the closed one.
  *
- * <p>An end that is not in order disconnects the endpoint, which makes the device end everything that is posted, waits
- * until all of that was reported, and closes the endpoint. Only then the buffers that the peer could access are
- * released, and the receiver hears of the end.
+ * <p>To end the connection, it disconnects the endpoint, which makes the device end all posted operations, waits until
+ * these have been reported, and closes the endpoint. Only then are the buffers that the peer could access released and
+ * the receiver notified. An orderly close sends what is queued before.
+ *
+ * <p>Threads are those of {@link Transport}. Completions are handled by the home loop, deliveries by the owner loop.
  */
 public final class IserTransport implements Transport {
-    /** Hears how the connection begins, on the home loop. */
+    /** Is notified on the home loop when the connection is established, or has failed before. */
     public interface Beginning {
-        /** Makes the receiver of the connection. */
+        /** Returns the receiver of the established connection. */
         PduReceiver begin(IserTransport connection);
 
-        /** There will be no connection. */
+        /** The connection cannot be established. */
         void failed(IOException why);
     }
 
     private static final System.Logger LOG = System.getLogger("lunar.iser");
 
-    /** How long a device may take to report what it has ended, before its endpoint is closed all the same. */
+    /** Longest wait for the device to report flushed operations; then the endpoint is closed regardless. */
     private static final long FLUSH_MS = 30_000;
 
-    /** How long what is queued may take at an end in order. */
+    /** Longest wait for queued PDUs to be sent at an orderly close. */
     private static final long CLOSE_MS = 2_000;
 
     private final Home home;
@@ -53,9 +55,9 @@ public final class IserTransport implements Transport {
     private final Beginning beginning;
     private final ArrayDeque<Arrival> arrivals = new ArrayDeque<>(); // guarded by itself
     private volatile EventLoop owner;
-    /** Nothing is delivered any more: the connection was aborted, or is closing. */
+    /** Whether arrivals are dropped: the connection has been aborted or is closing. */
     private volatile boolean isDropping;
-    /** The endpoint is closed, and its memory released. */
+    /** Whether the endpoint is closed, and its memory released. */
     private volatile boolean isFinished;
 
     // Owner's thread only.
@@ -68,12 +70,13 @@ public final class IserTransport implements Transport {
     private boolean isEnding;
     private boolean endsWhenSent;
     private EventLoop.@Nullable Timer timer;
-    /** Why it ends; null for an end in order. */
+    /** Reason of the end; null for an orderly end. */
     private volatile @Nullable IOException cause;
 
     /**
-     * @param isInitiator whether this end has connected
-     * @param needsHello whether this end, as an initiator, wants the exchange of Hello and HelloReply
+     * @param home event loop that polls the endpoint's completion queues
+     * @param isInitiator whether this end has connected, rather than accepted
+     * @param needsHello whether this end, as an initiator, requires the exchange of Hello and HelloReply
      */
     public IserTransport(Home home, DeviceMemory memory, boolean isInitiator, boolean needsHello,
             InetSocketAddress local, InetSocketAddress remote, Beginning beginning) {
@@ -94,9 +97,9 @@ public final class IserTransport implements Transport {
         });
     }
 
-    // --- its beginning ---
+    // --- establishing ---
 
-    /** Handles the events of the endpoint. */
+    /** Returns the handler for the events of the endpoint. */
     public EndpointHandler handler() {
         return new EndpointHandler() {
             @Override
@@ -115,30 +118,31 @@ public final class IserTransport implements Transport {
         };
     }
 
-    /** Takes the endpoint, and posts the first receives. By the thread that has made it, before it is connected. */
+    /** Sets the endpoint, and posts the first receives. For the thread that has created it, before it is connected. */
     public void open(Endpoint made) throws RdmaException {
         endpoint = made;
         exchange.open(made);
     }
 
     /**
-     * Sets whether the peer takes invalidations of its keys; before the connection is established.
+     * Sets whether SCSI Responses invalidate an STag of the peer; before the connection is established.
      *
-     * @param device the device can invalidate, too
+     * @param supported whether both the peer and the device support Send with Invalidate
      */
-    public void invalidates(boolean device) { exchange.invalidates(device); }
+    public void invalidates(boolean supported) { exchange.invalidates(supported); }
 
     private void established(Endpoint connected) {
         exchange.established(connected);
         try {
             receiver = beginning.begin(this);
         } catch (RuntimeException | Error e) {
-            LOG.log(System.Logger.Level.ERROR, "no receiver for a new connection", e);
+            LOG.log(System.Logger.Level.ERROR, "cannot set up the new connection with " + remote,
+                    e);
             beginning.failed(new IOException(e));
             abort();
             return;
         }
-        drain(); // messages can come before this event
+        drain(); // messages can arrive before this event
     }
 
     // --- sending ---
@@ -171,7 +175,7 @@ public final class IserTransport implements Transport {
         try {
             home.loop().execute(release);
         } catch (RejectedExecutionException _) {
-            release.run(); // the loop has ended, and with it the connection
+            release.run(); // the loop has ended, and the connection with it
         }
     }
 
@@ -191,7 +195,7 @@ public final class IserTransport implements Transport {
 
     // --- receiving ---
 
-    /** Something has come; on the home loop. Delivered at the end of the turn. */
+    /** Queues an arrival, which is delivered at the end of the turn; on the home loop. */
     private void arrived(Arrival arrival) {
         synchronized (arrivals) {
             arrivals.add(arrival);
@@ -199,7 +203,7 @@ public final class IserTransport implements Transport {
         touch();
     }
 
-    /** Has the end of the turn looked at. */
+    /** Has {@link #turnEnd} called at the end of the turn; on the home loop. */
     private void touch() {
         if (!isTouched) {
             isTouched = true;
@@ -207,7 +211,7 @@ public final class IserTransport implements Transport {
         }
     }
 
-    /** Handles what the completions of a turn have brought; on the home loop. */
+    /** Handles the results of a turn's completions: delivers arrivals, goes on with the end. On the home loop. */
     public void turnEnd() {
         isTouched = false;
         if (isEnding) {
@@ -227,12 +231,12 @@ public final class IserTransport implements Transport {
         }
     }
 
-    /** Has the owner's thread drain, later: not from inside a call to the receiver. */
+    /** Has the owner's thread deliver later, so not from within a call to the receiver. */
     private void drainByOwner() {
         try {
             owner.execute(this::drain);
         } catch (RejectedExecutionException _) {
-            deliver(); // there is no thread any more that could run it
+            deliver(); // the owner's thread has ended
         }
     }
 
@@ -242,14 +246,14 @@ public final class IserTransport implements Transport {
         }
     }
 
-    /** Delivers what has come, unless the connection has moved since this was wanted: its new owner does it then. */
+    /** Delivers arrivals, unless the connection has moved to another loop meanwhile, which then delivers them. */
     private void drain() {
         if (owner.inLoop()) {
             deliver();
         }
     }
 
-    /** Delivers what has come, and then the end; on the owner's thread. */
+    /** Delivers arrivals, and after them the end of the connection; on the owner's thread. */
     private void deliver() {
         EventLoop mine = owner;
         PduReceiver to = receiver;
@@ -308,7 +312,7 @@ public final class IserTransport implements Transport {
     @Override
     public void framing(Framing framing) { exchange.framing(framing); }
 
-    // --- its loop ---
+    // --- event loop ---
 
     @Override
     public EventLoop loop() { return owner; }
@@ -366,7 +370,7 @@ public final class IserTransport implements Transport {
         try {
             home.loop().execute(task);
         } catch (RejectedExecutionException _) {
-            // the loop has ended, and with it this connection
+            // the loop has ended, and the connection with it
         }
     }
 
@@ -377,7 +381,7 @@ public final class IserTransport implements Transport {
         }
         if (isEnding) {
             if (isFinished) {
-                drainByOwner(); // a receiver that is not read for may not have been told
+                drainByOwner(); // the receiver, if reading was off, may not have been notified
             }
             return;
         }
@@ -393,7 +397,7 @@ public final class IserTransport implements Transport {
         }
         exchange.dropWaiting();
         timer = home.loop().schedule(this::finish, FLUSH_MS);
-        touch(); // all may have been reported already
+        touch(); // all operations may have been reported already
     }
 
     private void finishIfFlushed() {
@@ -405,8 +409,8 @@ public final class IserTransport implements Transport {
     }
 
     /**
-     * Closes the endpoint, and releases what the device could access. What the peer could access is released once that
-     * which has come was delivered. On the home loop.
+     * Closes the endpoint, and releases the memory that the device could access. Memory that the peer could access is
+     * released after the arrivals have been delivered. On the home loop.
      */
     private void finish() {
         if (isFinished) {
@@ -432,7 +436,7 @@ public final class IserTransport implements Transport {
         }
     }
 
-    /** Ends the connection with its loop, at once; on the home loop. */
+    /** Ends the connection at once, since its event loop ends; on the home loop. */
     public void endWithLoop() {
         isDropping = true;
         if (cause == null) {
@@ -442,10 +446,10 @@ public final class IserTransport implements Transport {
         exchange.stop();
         exchange.dropWaiting();
         finish();
-        exchange.releaseExposed(); // before the device's memory
+        exchange.releaseExposed(); // before the device and its memory are closed
     }
 
-    /** Returns a beginning that makes the receiver and completes nothing else. */
+    /** Returns the beginning of an accepted connection, which only creates the receiver. */
     public static Beginning accepted(Function<IserTransport, PduReceiver> receiver) {
         return new Beginning() {
             @Override
@@ -455,7 +459,8 @@ public final class IserTransport implements Transport {
 
             @Override
             public void failed(IOException why) {
-                LOG.log(System.Logger.Level.DEBUG, "a new connection failed: {0}", why.toString());
+                LOG.log(System.Logger.Level.DEBUG, "connection not established: {0}",
+                        why.toString());
             }
         };
     }

@@ -34,19 +34,20 @@ import lunar.rdma.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Translates PDUs to RDMA operations and back (RFC 7145 section 7.3): control-type PDUs become messages, Data-In
- * RDMA Writes, R2Ts RDMA Reads, and SCSI Commands advertise the buffers of the initiator.
+ * Translates PDUs to RDMA operations and back (RFC 7145 section 7.3): control-type PDUs become messages, a Data-In
+ * becomes RDMA Writes, an R2T becomes RDMA Reads, and a SCSI Command advertises the initiator's buffers. Any thread
+ * sends; messages are delivered by the owner's thread.
  */
 final class PduExchange {
-    /** Hears of the operations of a connection. */
+    /** Is notified of the results of operations. */
     interface User {
-        /** Something has come; on the home loop. */
+        /** A message or fetched data have arrived; on the home loop. */
         void arrived(Arrival arrival);
 
-        /** Operations have ended; on the home loop. */
+        /** Operations have completed; on the home loop. */
         void progress();
 
-        /** The connection cannot go on; any thread. */
+        /** The connection has failed, and must end; any thread. */
         void failed(IOException why);
     }
 
@@ -72,7 +73,7 @@ final class PduExchange {
     private Framing framing = Framing.LOGIN;
     private boolean awaitsHello;
     private boolean awaitsHelloReply;
-    /** ExpStatSN of the last PDU of the initiator. */
+    /** ExpStatSN of the last PDU that the initiator has sent; at a target. */
     private int expStatSn;
 
     PduExchange(DeviceMemory memory, boolean isInitiator, boolean needsHello, User user) {
@@ -97,7 +98,7 @@ final class PduExchange {
         }, user::failed);
     }
 
-    // --- its beginning ---
+    // --- establishing ---
 
     void open(Endpoint made) throws RdmaException { receives.open(made); }
 
@@ -110,7 +111,11 @@ final class PduExchange {
 
     Offer offer(Offer wanted) { return IserKeys.adapt(wanted, needsHello); }
 
-    /** Sets what the login has agreed on; on the owner's thread. */
+    /**
+     * Applies the parameters that the login has negotiated; on the owner's thread.
+     *
+     * @param commands most commands outstanding at a time; each needs a receive, for itself or its response
+     */
     void agreed(OperationalParameters parameters, int commands) {
         try {
             receives.grow(commands + IserKeys.UNEXPECTED_PDUS);
@@ -129,7 +134,7 @@ final class PduExchange {
         }
     }
 
-    /** Begins the exchange of Hello and HelloReply (section 5.1.3): nothing else is sent before its end. */
+    /** Starts the exchange of Hello and HelloReply (section 5.1.3). The initiator sends nothing else until its end. */
     private void exchangeHello() {
         if (isInitiator) {
             awaitsHelloReply = true;
@@ -161,7 +166,7 @@ final class PduExchange {
         try {
             message(bhs, header, data, null);
         } finally {
-            release.release(); // the data have been copied
+            release.release(); // the message has a copy of the data
         }
     }
 
@@ -169,8 +174,8 @@ final class PduExchange {
             MemorySegment dataOut, Release release) {
         var bhs = new Bhs().wrap(header);
         if (peerMaxAhsBytes > 0 && bhs.totalAhsLengthBytes() > peerMaxAhsBytes) {
-            user.failed(new ProtocolException("a command with " + bhs.totalAhsLengthBytes()
-                    + " bytes of AHS; the target takes " + peerMaxAhsBytes
+            user.failed(new ProtocolException("SCSI Command with " + bhs.totalAhsLengthBytes()
+                    + " bytes of AHS; the target accepts " + peerMaxAhsBytes
                     + " (MaxAHSLength, RFC 7145 section 6.8)"));
             release.release();
             return;
@@ -185,21 +190,21 @@ final class PduExchange {
         }
         if (!message(bhs, header, data, command)) {
             ExposedCommand removed = exposed.remove(bhs.itt());
-            if (removed != null) { // else the end of the connection has released it
+            if (removed != null) { // otherwise the end of the connection has released it
                 exposed.end(removed);
             }
         }
     }
 
-    /** Queues a PDU as a message; false where nothing is sent any more. */
+    /** Queues a PDU as a message; returns false if the connection no longer sends. */
     private boolean message(Bhs bhs, MemorySegment header, MemorySegment data,
             @Nullable ExposedCommand command) {
         long dataBytes = data.byteSize();
         long paddedBytes = dataBytes + (-dataBytes & WORD_MASK);
         long length = IserHeader.LENGTH + header.byteSize() + paddedBytes;
         if (length > DeviceMemory.LONG_BYTES) {
-            user.failed(new IOException("a PDU of " + (length - IserHeader.LENGTH)
-                    + " bytes to send; messages have room for "
+            user.failed(new IOException("cannot send a PDU of " + (length - IserHeader.LENGTH)
+                    + " bytes; the longest message has room for "
                     + (DeviceMemory.LONG_BYTES - IserHeader.LENGTH)));
             return false;
         }
@@ -229,7 +234,7 @@ final class PduExchange {
     private static void advertise(MemorySegment message, ExposedCommand command,
             long immediateBytes) {
         if (command.forDataOut != null) {
-            // TaggedBufferForSolicitedDataOnly=Yes (section 6.9): from the first byte that is not in this PDU.
+            // TaggedBufferForSolicitedDataOnly=Yes (section 6.9): the first byte that is not in this PDU.
             IserHeader.addWrite(message, command.forDataOut.stag(),
                     command.forDataOut.address(immediateBytes));
         }
@@ -239,7 +244,7 @@ final class PduExchange {
         }
     }
 
-    /** Keeps what ends commands behind their reads, and lets it invalidate the initiator's key. */
+    /** Holds a PDU that ends tasks behind their RDMA Reads; a SCSI Response also invalidates the initiator's STag. */
     private void order(Bhs bhs, SendEntry.Message message) {
         if (bhs.opcode() == ScsiResponse.OPCODE) {
             RemoteCommand ended = remote.remove(bhs.itt());
@@ -314,8 +319,8 @@ final class PduExchange {
     }
 
     /**
-     * Returns memory of this end for RDMA operations: a registered pool where it is part of one; short data to send are
-     * copied, others registered for these operations.
+     * Returns registered memory for RDMA operations on data: the registered pool that contains the data, or else a copy
+     * of short data to send, or else memory that is registered for these operations alone.
      */
     private SendEntry.LocalData localData(MemorySegment data, boolean isSent, Release release)
             throws RdmaException {
@@ -342,7 +347,7 @@ final class PduExchange {
 
     boolean isIdle() { return sends.isIdle(); }
 
-    /** Takes the buffers of a command away; returns what releases them. */
+    /** Withdraws the buffers of a command that gets no response; returns the action that releases them. */
     Runnable withdraw(int itt) {
         if (!isInitiator) {
             RemoteCommand _ = remote.remove(itt);
@@ -392,32 +397,33 @@ final class PduExchange {
         to.received(bhs, ahs, place);
     }
 
-    /** Takes a message of the exchange that comes before all PDUs; false for another message. */
+    /** Handles Hello or HelloReply. Returns whether the message is consumed; a PDU before them is an error. */
     private boolean exchangedHello(MemorySegment message) throws ProtocolException {
         if (awaitsHello && Hello.isHello(message)) {
             HelloReply reply = HelloReply.to(Hello.decode(message), readDepth);
             raw(reply::encode);
             if (reply.rejected()) {
-                throw new ProtocolException("the initiator has no version " + Hello.VERSION
-                        + " of iSER (RFC 7145 section 9.3)");
+                throw new ProtocolException("the initiator does not support version "
+                        + Hello.VERSION + " of iSER (RFC 7145 section 9.3)");
             }
             awaitsHello = false;
             return true;
         }
         if (awaitsHelloReply && HelloReply.isHelloReply(message)) {
             if (HelloReply.decode(message).rejected()) {
-                throw new ProtocolException("the target has no version " + Hello.VERSION
-                        + " of iSER (RFC 7145 section 9.4)");
+                throw new ProtocolException("the target does not support version "
+                        + Hello.VERSION + " of iSER (RFC 7145 section 9.4)");
             }
             awaitsHelloReply = false;
             sends.resume();
             return true;
         }
-        throw new ProtocolException("a PDU before iSER " + (awaitsHello ? "Hello" : "HelloReply")
-                + " (RFC 7145 section 5.1.3)");
+        throw new ProtocolException(
+                "PDU received before iSER " + (awaitsHello ? "Hello" : "HelloReply")
+                        + " (RFC 7145 section 5.1.3)");
     }
 
-    /** Data-out that were fetched: delivered like a Data-Out that answers the R2T whole. */
+    /** Data-out that have been fetched, delivered like a single Data-Out PDU that answers the whole R2T. */
     private final class FetchedData implements Arrival {
         private final int itt;
         private final int ttt;
@@ -447,32 +453,32 @@ final class PduExchange {
 
     // --- the end ---
 
-    /** Takes nothing more to send; what is queued still is. */
+    /** Accepts nothing more to send; what is queued is still sent. */
     void close() {
         sends.post();
         sends.close();
     }
 
-    /** Sends nothing more. */
+    /** Posts nothing more. */
     void stop() { sends.stop(); }
 
-    /** Whether something was not sent or fetched, or perhaps not; after the end. */
+    /** Whether operations have failed or were never posted, so that data may be missing; after the end. */
     boolean wasCut() {
         return sends.wasCut();
     }
 
-    /** Finishes what was never posted. */
+    /** Releases operations that were never posted. */
     void dropWaiting() { sends.dropWaiting(); }
 
-    /** Releases what the device could access, after the endpoint was closed. */
+    /** Releases the memory that the device could access, after the endpoint has been closed. */
     void release() {
         sends.dropPosted();
         receives.drop();
     }
 
     /**
-     * Releases the buffers of commands that were not answered, after the endpoint was closed and what has come before
-     * was delivered: a response that came takes its data from there.
+     * Releases the buffers of unanswered commands, after the endpoint has been closed and all arrivals have been
+     * delivered, since a response among these takes its data from there.
      */
     void releaseExposed() { exposed.endAll(); }
 }

@@ -17,22 +17,23 @@ import lunar.rdma.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receives of a connection: each has a buffer, and is posted again once its message was delivered. So a connection
- * that is not read from stops its peer. Posting is guarded by this; completions are handled by the home loop.
+ * Posts the receives of a connection. Each has a buffer, and is posted again once its message has been delivered, so
+ * that a connection that is not read from stops its peer. Posting is guarded by this; the home loop handles
+ * completions.
  */
 final class Receives {
-    /** Receives until the login has agreed on how many are needed. */
+    /** Number of receives until the login has determined how many are needed. */
     static final int FOR_LOGIN = 8;
 
-    /** Takes the messages of a connection. */
+    /** Handles the messages of a connection. */
     interface User {
-        /** A message has come; on the home loop. */
+        /** A message has arrived; on the home loop. */
         void arrived(Arrival message);
 
-        /** A receive has ended without one; on the home loop. */
+        /** A receive has completed without a message; on the home loop. */
         void ended();
 
-        /** Takes a message apart and delivers it. */
+        /** Decodes a message and delivers its PDU; on the owner's thread. */
         void deliver(MemorySegment message, PduReceiver to) throws IOException;
     }
 
@@ -59,7 +60,7 @@ final class Receives {
         grow(FOR_LOGIN);
     }
 
-    /** Posts more, until there are as many as wanted, or as the endpoint takes. */
+    /** Posts more receives, up to the wanted number or the endpoint's receive depth. */
     synchronized void grow(int wanted) throws RdmaException {
         Endpoint to = endpoint;
         if (to == null || isOver) {
@@ -102,19 +103,19 @@ final class Receives {
         }
     }
 
-    /** Gives back the buffers that the device has, after the endpoint was closed. */
+    /** Gives back the buffers that wait for a message, after the endpoint has been closed. */
     synchronized void drop() {
         isOver = true;
         endpoint = null;
         slots.stream().filter(slot -> !slot.hasArrived).forEach(Slot::giveBack);
     }
 
-    /** A receive and its message. */
+    /** A receive with its buffer, and the message that it has received. */
     private final class Slot implements Completed, Arrival {
-        /** Null once it was given back. */
+        /** Null once the buffer has been given back. */
         private @Nullable MessageBuffer buffer;
         private int length;
-        /** A message is in it that was not delivered yet. */
+        /** Whether it has a message that has not been delivered yet. */
         private boolean hasArrived;
 
         Slot(MessageBuffer buffer) { this.buffer = buffer; }
@@ -133,7 +134,7 @@ final class Receives {
                 giveBack();
             }
             if (how.status() != CompletionStatus.FLUSHED) {
-                failed.accept(new IOException("a receive failed: " + how));
+                failed.accept(new IOException("RDMA receive failed: " + how));
             }
             user.ended();
         }

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import lunar.iscsi.ProtocolException;
 import lunar.iser.wire.IserHeader;
 
-/** Buffers of a command in the memory of the initiator, as it has advertised them. */
+/** The buffers in the initiator's memory that a SCSI Command advertises; at a target. */
 final class RemoteCommand {
     private final boolean hasWrite;
     private final int writeStag;
@@ -13,12 +13,12 @@ final class RemoteCommand {
     private final int readStag;
     private final long readBase;
 
-    /** RDMA Reads for the command that are posted; guarded by the send queue. */
+    /** Number of posted RDMA Reads of the command; guarded by the send queue. */
     int readsOutstanding;
 
     /**
-     * @param message with the header that advertises them
-     * @param skippedBytes data-out before the Write Base Offset
+     * @param message message whose header advertises the buffers
+     * @param skippedBytes number of data-out bytes before the Write Base Offset
      */
     RemoteCommand(MemorySegment message, int skippedBytes) {
         hasWrite = IserHeader.hasWrite(message);
@@ -41,22 +41,22 @@ final class RemoteCommand {
 
     private static void require(boolean is, String which) throws ProtocolException {
         if (!is) {
-            throw new ProtocolException("a SCSI Command whose data are needed, without a valid "
-                    + which + " STag (RFC 7145 section 7.3.1)");
+            throw new ProtocolException("SCSI Command without a valid " + which
+                    + " STag for its data (RFC 7145 section 7.3.1)");
         }
     }
 
-    /** Address of data-out of an offset in the transfer. */
+    /** Returns the remote address of the data-out at an offset in the transfer. */
     long writeAddress(int offset) {
         return writeBase + offset;
     }
 
-    /** Address for data-in of an offset in the transfer. */
+    /** Returns the remote address for the data-in at an offset in the transfer. */
     long readAddress(int offset) {
         return readBase + offset;
     }
 
-    /** The key that is invalidated with the response: that of the data-in, or else of the data-out. */
+    /** Returns the STag that the response invalidates: the Read STag, or else the Write STag (section 8.3.2). */
     int keyToInvalidate() {
         return hasRead ? readStag : writeStag;
     }

@@ -8,16 +8,17 @@ import lunar.iscsi.pdu.ScsiCommand;
 import lunar.iser.wire.IserHeader;
 import org.jspecify.annotations.Nullable;
 
-/** The advertised buffers of an initiator's commands, at the target. Thread-safe. */
+/** Tracks the buffers that an initiator's commands advertise, at the target. Thread-safe. */
 final class RemoteCommands {
-    /** Beyond all command windows; a peer with more has sent commands outside its window. */
+    /** More than any command window; a peer that exceeds this has sent commands outside its window. */
     private static final int MAX_COMMANDS = 8192;
 
     private final TagMap<RemoteCommand> byTag = new TagMap<>();
+    /** Whether Write Base Offsets are those of the first byte after unsolicited data (RFC 7145 section 6.9). */
     private boolean isBehindUnsolicited = true;
     private int firstBurstBytes = OperationalParameters.DEFAULT.firstBurstLength();
 
-    /** Sets what the login has agreed on. */
+    /** Applies the parameters that the login has negotiated. */
     synchronized void agreed(OperationalParameters parameters) {
         firstBurstBytes = parameters.firstBurstLength();
         isBehindUnsolicited = parameters.iser()
@@ -25,9 +26,9 @@ final class RemoteCommands {
     }
 
     /**
-     * Takes the buffers that a command advertises.
+     * Adds the buffers that a command advertises, if any.
      *
-     * @throws ProtocolException if the tag is that of a command that has not ended, whose buffers would be lost
+     * @throws ProtocolException if an outstanding command has the same tag, or there are too many commands
      */
     void add(MemorySegment message, Bhs bhs, int immediateBytes) throws ProtocolException {
         if (!IserHeader.hasWrite(message) && !IserHeader.hasRead(message)) {
@@ -42,12 +43,12 @@ final class RemoteCommands {
             }
             if (byTag.size() > MAX_COMMANDS) {
                 throw new ProtocolException("more than " + MAX_COMMANDS
-                        + " commands of one connection that were not answered");
+                        + " commands outstanding on one connection");
             }
         }
     }
 
-    /** Data-out that come with the command or behind it without an R2T. */
+    /** Returns the number of data-out bytes that are sent without an R2T, as immediate or unsolicited data. */
     private int unsolicitedBytes(Bhs bhs, int immediateBytes) {
         return bhs.isFinal()
                 ? immediateBytes
@@ -59,13 +60,13 @@ final class RemoteCommands {
     synchronized RemoteCommand get(int itt) throws ProtocolException {
         RemoteCommand found = byTag.get(itt);
         if (found == null) {
-            throw new ProtocolException("no STag was advertised for task "
+            throw new ProtocolException("no STag advertised for task "
                     + Integer.toHexString(itt) + "h (RFC 7145 section 7.3.1)");
         }
         return found;
     }
 
-    /** Forgets the buffers of a command that ends; returns them. */
+    /** Removes the buffers of a command that ends, and returns them; null if it has none. */
     synchronized @Nullable RemoteCommand remove(int itt) {
         return byTag.remove(itt);
     }

@@ -9,12 +9,12 @@ import lunar.rdma.RdmaException;
 import lunar.rdma.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
-/** An operation of a {@link SendQueue}: waiting there, or posted. Guarded by the queue, until it is finished. */
+/** An operation of a {@link SendQueue}, waiting or posted. Guarded by the queue until it is finished. */
 abstract sealed class SendEntry implements Completed {
     final SendQueue queue;
-    /** Bytes that count as queued while it waits. */
+    /** Number of bytes that count as queued while it waits. */
     final long bytes;
-    /** Its success is reported only with that of a later one. */
+    /** Whether it is unsignalled: its success is implied by that of a later operation. */
     boolean isSilent;
     boolean isDone;
 
@@ -26,38 +26,43 @@ abstract sealed class SendEntry implements Completed {
     @Override
     public final void completed(Completion how) { queue.completed(this, how); }
 
-    /** Describes the operation. */
+    /** Fills in the work request of the operation. */
     abstract void describe(WorkRequest request) throws RdmaException;
 
-    /** Whether it may be left unreported. */
+    /** Whether it may be unsignalled. */
     boolean maySilence() { return false; }
 
-    /** Gives up what it has, without any lock held; the device is done with it. */
+    /**
+     * Releases the memory of the operation, which the device no longer accesses. Called without a lock held.
+     *
+     * @param success whether the operation has been performed
+     */
     abstract void finish(boolean success);
 
-    /** A message, encoded already. */
+    /** A message to send, which its creator encodes. */
     static final class Message extends SendEntry {
         private final int length;
-        /** Where it is; null as long as it is in {@link #heap}. */
+        /** Buffer with the message; null while it is in {@link #heap}. */
         private @Nullable MessageBuffer buffer;
         private MemorySegment heap = MemorySegment.NULL;
 
-        /** An RDMA Read of this command must have ended before it is sent; null for none. */
+        /** All RDMA Reads of this command must have ended before the message is sent; null for none. */
         @Nullable
         RemoteCommand after;
-        /** All RDMA Reads must have ended before it is sent. */
+        /** Whether all RDMA Reads must have ended before the message is sent. */
         boolean isAfterAllReads;
-        /** Key of the peer to invalidate with it; 0 for none. */
+        /** STag of the peer that the message invalidates; 0 for none. */
         int invalidated;
-        /** How it counts for {@link UnexpectedPdus}. */
+        /** Whether it counts for {@link UnexpectedPdus}, and with which opcode, tag and StatSN. */
         boolean isUnexpected;
         int opcode;
         int tag;
         int statSn;
 
         /**
-         * @param length of the message
-         * @param buffer to encode it in; null to encode it on the heap until there is one
+         * @param length length of the message in bytes
+         * @param buffer buffer to encode the message in; null to encode it on the heap until it is posted
+         * @param bytes number of bytes that count as queued
          */
         Message(SendQueue queue, int length, @Nullable MessageBuffer buffer, long bytes) {
             super(queue, bytes);
@@ -68,7 +73,7 @@ abstract sealed class SendEntry implements Completed {
             }
         }
 
-        /** Where the message is to be encoded. */
+        /** Returns the memory to encode the message in. */
         MemorySegment content() {
             MessageBuffer known = buffer;
             return known == null ? heap : known.bytes().asSlice(0, length);
@@ -101,7 +106,7 @@ abstract sealed class SendEntry implements Completed {
         }
     }
 
-    /** A part of data-in: an RDMA Write. */
+    /** An RDMA Write of a part of data-in. */
     static final class Write extends SendEntry {
         private final LocalData data;
         private final long offset;
@@ -110,8 +115,9 @@ abstract sealed class SendEntry implements Completed {
         private final int stag;
 
         /**
-         * @param data released once for each operation
-         * @param offset in {@code data}
+         * @param data local data, whose use by this operation ends with it
+         * @param offset offset of the part in {@code data}
+         * @param address remote address
          */
         Write(SendQueue queue, LocalData data, long offset, int length, long address, int stag) {
             super(queue, length);
@@ -134,7 +140,7 @@ abstract sealed class SendEntry implements Completed {
         void finish(boolean success) { data.release(); }
     }
 
-    /** A part of data-out: an RDMA Read. */
+    /** An RDMA Read of a part of data-out. */
     static final class Read extends SendEntry {
         private final LocalData data;
         private final long offset;
@@ -145,7 +151,7 @@ abstract sealed class SendEntry implements Completed {
         private final SendQueue.Fetched then;
 
         /**
-         * @param then called with whether all parts have been read, after the release
+         * @param then called after the last part, once the data have been released
          */
         Read(SendQueue queue, LocalData data, long offset, int length, long address, int stag,
                 RemoteCommand command, SendQueue.Fetched then) {
@@ -175,16 +181,14 @@ abstract sealed class SendEntry implements Completed {
         }
     }
 
-    /**
-     * Registered memory of this end that one or several operations use; released after the last of them.
-     */
+    /** Registered memory of this end that one or more operations use; released after the last one. Thread-safe. */
     static final class LocalData {
         private final MemoryRegion region;
         private final long offset;
         private final Release release;
-        /** Registered for these operations alone; null for memory that stays registered. */
+        /** The region if it was registered for these operations alone; null if it remains registered. */
         private final @Nullable MemoryRegion temporary;
-        /** A message buffer that has a copy of the data; null for none. */
+        /** Message buffer with a copy of the data; null for none. */
         private final @Nullable MessageBuffer copy;
         private int uses;
         private boolean failed;
@@ -207,7 +211,7 @@ abstract sealed class SendEntry implements Completed {
 
         synchronized boolean hasFailed() { return failed; }
 
-        /** Ends the use by an operation; returns whether it was the last, and the memory is released. */
+        /** Ends the use by an operation; returns whether it was the last one, after which the memory is released. */
         boolean release() {
             synchronized (this) {
                 if (--uses > 0) {

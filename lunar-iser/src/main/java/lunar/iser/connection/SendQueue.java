@@ -18,18 +18,20 @@ import lunar.rdma.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations of a connection, in order: messages, RDMA Writes and RDMA Reads. Those that the device or the peer
- * cannot take yet wait; the others are posted. Any thread adds and posts; completions are handled by the home loop.
+ * Posts the send operations of a connection in order: messages, RDMA Writes and RDMA Reads. Operations wait while the
+ * endpoint's send queue is full or the peer has no buffer for them. Any thread may add and post; the home loop handles
+ * completions.
  *
- * <p>RDMA Writes are not reported one by one: the SCSI Response that follows them in the queue is. A response does not
- * overtake the RDMA Reads of its command, since the initiator frees the memory with it; nor does the answer to a task
- * management function, which has aborted any.
+ * <p>RDMA Writes are unsignalled, since the completion of a later message, such as the SCSI Response, covers them. A
+ * SCSI Response waits until the RDMA Reads of its command have ended, because the initiator frees the memory when it
+ * receives the response. A Task Management Response or an Async Message waits for all RDMA Reads, since it may report
+ * that any command has been aborted.
  */
 final class SendQueue {
-    /** Told about the end of an R2T. */
+    /** Called when the data of an R2T have been fetched, or the fetch has failed. */
     @FunctionalInterface
     interface Fetched {
-        /** @param success whether the data are there */
+        /** @param success whether all data have been fetched */
         void fetched(boolean success);
     }
 
@@ -38,7 +40,7 @@ final class SendQueue {
     private final Runnable progress;
     private final Consumer<IOException> failed;
 
-    /** All below is guarded by this. */
+    /** This and all fields below are guarded by this. */
     private final ArrayDeque<SendEntry> waiting = new ArrayDeque<>();
     private final ArrayDeque<SendEntry> posted = new ArrayDeque<>();
     private final WorkRequest request = new WorkRequest();
@@ -46,21 +48,22 @@ final class SendQueue {
     private int depth = 1;
     private long waitingBytes;
     private long waitingMessageBytes;
+    /** Number of unsignalled operations since the last signalled one. */
     private int silentInRow;
-    /** RDMA Reads that are posted. Those before the head of {@link #waiting} all are; those behind it do not count. */
+    /** Number of posted RDMA Reads: all that precede the head of {@link #waiting} and have not completed. */
     private int readsOutstanding;
     private boolean isHeld;
     private boolean isClosing;
     private boolean isOver;
     private boolean wasCut;
 
-    /** Entries that a completion has finished; of the home loop. */
+    /** Entries that a completion has finished; for the home loop only. */
     private List<SendEntry> finished = new ArrayList<>();
     private List<SendEntry> finishing = new ArrayList<>();
 
     /**
-     * @param progress called by the home loop when an operation is over
-     * @param failed called by any thread when an operation cannot be posted, or has failed
+     * @param progress called by the home loop when an operation has completed
+     * @param failed called by any thread when an operation cannot be posted or has failed
      */
     SendQueue(DeviceMemory memory, boolean isInitiator, Runnable progress,
             Consumer<IOException> failed) {
@@ -72,13 +75,13 @@ final class SendQueue {
 
     DeviceMemory memory() { return memory; }
 
-    /** Begins to post, by an endpoint that is connected. */
+    /** Starts to post operations to a connected endpoint. */
     synchronized void open(Endpoint connected) {
         endpoint = connected;
         depth = connected.options().sendDepth();
     }
 
-    /** Sets how many unexpected PDUs the peer takes; 0 for no limit. */
+    /** Sets the most unexpected PDUs that the peer accepts at a time; 0 for no limit. */
     synchronized void limitUnexpected(long most) {
         unexpected.limit(most);
     }
@@ -98,10 +101,10 @@ final class SendQueue {
     // --- adding ---
 
     /**
-     * Makes a message to encode.
+     * Creates a message, which the caller encodes and adds.
      *
-     * @param length of the message
-     * @param bytes of it that count as queued
+     * @param length length of the message in bytes
+     * @param bytes number of bytes that count as queued
      */
     SendEntry.Message newMessage(int length, long bytes) throws RdmaException {
         boolean isFull;
@@ -111,7 +114,7 @@ final class SendQueue {
         return new SendEntry.Message(this, length, isFull ? null : memory.takeFor(length), bytes);
     }
 
-    /** Adds an encoded message; false where nothing is sent any more. */
+    /** Adds an encoded message; returns false if the queue accepts nothing any more. */
     boolean add(SendEntry.Message message, Bhs bhs) {
         synchronized (this) {
             if (!isOver && !isClosing) {
@@ -126,7 +129,7 @@ final class SendQueue {
         return false;
     }
 
-    /** Adds a message that is not a PDU, before all that wait, and posts it also while the queue is held. */
+    /** Posts a message that is not a PDU, before all waiting operations and even while the queue is held. */
     void addFirst(SendEntry.Message message) {
         RdmaException why = null;
         synchronized (this) {
@@ -148,7 +151,7 @@ final class SendQueue {
         }
     }
 
-    /** Adds RDMA operations; false where nothing is done any more, and the caller finishes them. */
+    /** Adds RDMA operations; returns false if the queue accepts nothing any more, and the caller finishes them. */
     boolean add(List<? extends SendEntry> operations) {
         synchronized (this) {
             if (isOver || isClosing) {
@@ -171,7 +174,7 @@ final class SendQueue {
 
     // --- posting ---
 
-    /** Posts what waits, as far as it can be. */
+    /** Posts waiting operations, as far as the order and the limits permit. */
     void post() {
         IOException why;
         synchronized (this) {
@@ -201,15 +204,15 @@ final class SendQueue {
             }
             return null;
         } catch (EndpointStateException _) {
-            return null; // the connection has ended, and is about to tell
+            return null; // the connection has ended, which is about to be reported
         } catch (RdmaException e) {
             return e;
         } catch (RuntimeException e) {
-            return new IOException("an operation cannot be posted", e);
+            return new IOException("cannot post an RDMA operation", e);
         }
     }
 
-    /** Returns what is next: a ping, where it gains the place for an unexpected PDU (section 8.1). */
+    /** Returns the next operation: a ping if the initiator must acknowledge before an unexpected PDU (section 8.1). */
     private @Nullable SendEntry head() throws RdmaException {
         SendEntry next = waiting.peek();
         if (!(next instanceof SendEntry.Message message) || !message.isUnexpected
@@ -229,7 +232,7 @@ final class SendQueue {
         return new Bhs().wrap(message.content().asSlice(IserHeader.LENGTH, Bhs.LENGTH));
     }
 
-    /** Notes how an unexpected PDU counts. */
+    /** Notes the opcode, tag and StatSN of an unexpected PDU. */
     private void count(SendEntry.Message message, Bhs bhs) {
         message.isUnexpected = true;
         message.opcode = bhs.opcode();
@@ -237,7 +240,7 @@ final class SendQueue {
         message.statSn = UnexpectedPdus.statSn(bhs);
     }
 
-    /** Counts an entry that was posted. */
+    /** Moves the first waiting entry, which has been posted, to the posted ones. */
     private void leave(SendEntry entry) {
         waiting.remove();
         posted.add(entry);
@@ -264,7 +267,7 @@ final class SendQueue {
                 && (!message.isUnexpected || !unexpected.isFull(message.opcode));
     }
 
-    /** Takes a PDU of the peer, which may permit to send others. */
+    /** Handles a PDU of the peer, which may permit the next unexpected PDU. */
     void received(Bhs bhs) {
         boolean fewer;
         synchronized (this) {
@@ -275,7 +278,7 @@ final class SendQueue {
         }
     }
 
-    /** Takes the header of a request that the peer has rejected. */
+    /** Handles the header of a request that the peer has rejected. */
     void rejected(Bhs refused) {
         boolean fewer;
         synchronized (this) {
@@ -288,7 +291,7 @@ final class SendQueue {
 
     // --- completions, on the home loop ---
 
-    /** An operation is over, and with its success all silent ones before it. */
+    /** Handles the completion of an operation; its success implies that of all unsignalled ones before it. */
     void completed(SendEntry entry, Completion how) {
         boolean success = how.isSuccess();
         synchronized (this) {
@@ -312,14 +315,14 @@ final class SendQueue {
             }
         }
         if (!success && how.status() != CompletionStatus.FLUSHED) {
-            failed.accept(new IOException("an operation failed: " + how));
+            failed.accept(new IOException("RDMA operation failed: " + how));
         }
         finish(success);
         post();
         progress.run();
     }
 
-    /** Finishes what is done. A release that fails ends the connection, and keeps no other entry from its end. */
+    /** Finishes completed entries. A release that throws ends the connection, but does not affect other entries. */
     private void finish(boolean success) {
         List<SendEntry> now = finished;
         finished = finishing;
@@ -345,28 +348,28 @@ final class SendQueue {
 
     // --- the end ---
 
-    /** Takes nothing more; what is there is still sent. */
+    /** Accepts nothing more; waiting operations are still posted. */
     synchronized void close() {
         isClosing = true;
     }
 
-    /** Whether all has been sent. */
+    /** Whether all operations have completed; unsignalled ones at the end may be pending. */
     synchronized boolean isIdle() {
         return waiting.isEmpty()
                 && posted.stream().allMatch(entry -> entry.isSilent || entry.isDone);
     }
 
-    /** Sends nothing more. What is posted is left to the device. */
+    /** Posts nothing more. Posted operations are left to the device. */
     synchronized void stop() {
         isOver = true;
     }
 
-    /** Whether operations have not been performed, or perhaps not; after the end. */
+    /** Whether operations have failed or were never posted; after the end. */
     synchronized boolean wasCut() {
         return wasCut;
     }
 
-    /** Finishes what was never posted, after {@link #stop}; on the home loop. */
+    /** Finishes operations that were never posted, after {@link #stop}; on the home loop. */
     void dropWaiting() {
         List<SendEntry> dropped;
         synchronized (this) {
@@ -380,7 +383,7 @@ final class SendQueue {
         finish(false);
     }
 
-    /** Finishes what was posted, after the endpoint was closed; on the home loop. */
+    /** Finishes operations that were posted, after the endpoint has been closed; on the home loop. */
     void dropPosted() {
         synchronized (this) {
             endpoint = null;

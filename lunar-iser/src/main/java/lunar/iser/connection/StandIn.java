@@ -9,15 +9,15 @@ import lunar.rdma.Access;
 import lunar.rdma.MemoryRegion;
 import lunar.rdma.RdmaException;
 
-/** Memory of a target that belongs to no registered pool: registered for the operations of one PDU. */
+/** Registers memory of a target that belongs to no registered pool, for the operations of one PDU. */
 final class StandIn {
     private StandIn() {}
 
     /**
-     * Registers data, or a copy of them where they are on the heap.
+     * Registers data, or a copy of them if they are on the heap.
      *
-     * @param isSent whether they are sent, or fetched
-     * @param uses operations that will use them
+     * @param isSent whether the data are sent, rather than fetched
+     * @param uses number of operations that will use the data
      */
     static SendEntry.LocalData of(DeviceMemory memory, MemorySegment data, boolean isSent,
             Release release, int uses) throws RdmaException {

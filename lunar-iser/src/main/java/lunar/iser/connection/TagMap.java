@@ -5,10 +5,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Map from task tags to what belongs to them: open addressing, so that tasks that come and go make no garbage. Not for
- * use by several threads at a time.
+ * Hash map from task tags to values, with open addressing and linear probing, so that adding and removing tasks creates
+ * no garbage. Not thread-safe.
  *
- * @param <V> what belongs to a tag
+ * @param <V> type of the values
  */
 final class TagMap<V> {
     private static final int FIRST_SLOTS = 64;
@@ -26,7 +26,7 @@ final class TagMap<V> {
 
     private int next(int slot) { return (slot + 1) & (tags.length - 1); }
 
-    /** Returns the slot of a tag, or the free one where it would be. */
+    /** Returns the slot of a tag, or the free slot where it would be inserted. */
     private int slot(int tag) {
         int slot = home(tag);
         while (values[slot] != null && tags[slot] != tag) {
@@ -35,14 +35,14 @@ final class TagMap<V> {
         return slot;
     }
 
-    /** Returns what belongs to a tag; null for nothing. */
+    /** Returns the value of a tag; null if there is none. */
     @Nullable
     V get(int tag) { return value(slot(tag)); }
 
     @SuppressWarnings("unchecked") // only put adds to the array
     private @Nullable V value(int slot) { return (V) values[slot]; }
 
-    /** Replaces what belongs to a tag; returns what did before. */
+    /** Sets the value of a tag; returns the previous value, or null. */
     @Nullable
     V put(int tag, V value) {
         if (2 * size >= tags.length) {
@@ -71,7 +71,7 @@ final class TagMap<V> {
         }
     }
 
-    /** Removes a tag; returns what belonged to it. */
+    /** Removes a tag; returns its value, or null. */
     @Nullable
     V remove(int tag) {
         int hole = slot(tag);
@@ -84,7 +84,7 @@ final class TagMap<V> {
         for (int slot = next(hole); values[slot] != null; slot = next(slot)) {
             int home = home(tags[slot]);
             if (((slot - home) & (tags.length - 1)) >= ((slot - hole) & (tags.length - 1))) {
-                tags[hole] = tags[slot]; // it is reached over the hole
+                tags[hole] = tags[slot]; // its probe sequence passes the hole
                 values[hole] = values[slot];
                 values[slot] = null;
                 hole = slot;
@@ -93,7 +93,7 @@ final class TagMap<V> {
         return removed;
     }
 
-    /** Removes everything; returns it. */
+    /** Removes all tags; returns their values. */
     List<V> clear() {
         var all = new ArrayList<V>();
         for (int i = 0; i < values.length; i++) {

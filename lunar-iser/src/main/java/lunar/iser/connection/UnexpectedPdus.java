@@ -18,20 +18,21 @@ import lunar.iscsi.pdu.TextResponse;
 import lunar.scsi.Lun;
 
 /**
- * Counts the PDUs that one end has sent and that its peer cannot expect, since neither the command window nor a request
- * of its own announces them (RFC 7145 section 8.1): at most MaxOutstandingUnexpectedPDUs, for which the peer has
- * buffers (section 6.7). Pure; not for use by several threads at a time.
+ * Counts the outstanding unexpected PDUs of one end: PDUs for which neither the command window nor a request of the
+ * peer guarantees a buffer (RFC 7145 section 8.1). At most MaxOutstandingUnexpectedPDUs may be outstanding, for which
+ * the peer has buffers (section 6.7). No I/O; not thread-safe.
  *
- * <p>An initiator's are those for immediate delivery, outstanding until they are answered. A target's are Asynchronous
- * Message and Reject, outstanding until their StatSN is acknowledged, and its pings, until they are answered. The last
- * place is for pings alone: an initiator that has nothing to send acknowledges nothing, unless it is pinged.
+ * <p>At an initiator these are PDUs for immediate delivery, outstanding until they are answered. At a target they are
+ * Asynchronous Message and Reject, outstanding until their StatSN is acknowledged, and NOP-In pings, outstanding until
+ * they are answered. The last place is reserved for pings, because an initiator that has nothing to send acknowledges
+ * only when it is pinged.
  */
 final class UnexpectedPdus {
     private static final int STAT_SN = 24;
     private static final int EXP_CMD_SN = 28;
     private static final int MAX_CMD_SN = 32;
 
-    /** Tag of a {@linkplain #needsPing ping} of the transport; those of a target count up from the smallest integer. */
+    /** Target transfer tag of the transport's {@linkplain #ping pings}; other tags count up from the smallest int. */
     private static final int PING_TTT = 0xffff_fffe;
 
     private final boolean isInitiator;
@@ -42,24 +43,24 @@ final class UnexpectedPdus {
     UnexpectedPdus(boolean isInitiator) { this.isInitiator = isInitiator; }
 
     /**
-     * Sets how many may be outstanding; before the first PDU after the login.
+     * Sets the limit; before the first PDU after the login.
      *
-     * @param most 0 for no limit
+     * @param most most unexpected PDUs that may be outstanding; 0 for no limit
      */
     void limit(long most) { limit = most; }
 
-    /** Whether another one, with this opcode, has to wait. */
+    /** Whether another unexpected PDU, with this opcode, has to wait. */
     boolean isFull(int opcode) {
         return limit > 0
                 && outstanding() >= (isInitiator || opcode == NopIn.OPCODE ? limit : limit - 1);
     }
 
-    /** Whether another one, with this opcode, has to wait until the initiator is pinged. */
+    /** Whether a ping must be sent first, so that another unexpected PDU with this opcode can be sent. */
     boolean needsPing(int opcode) {
         return !isInitiator && opcode != NopIn.OPCODE && unanswered.isEmpty() && isFull(opcode);
     }
 
-    /** Makes a ping that is sent before a PDU of the target: its StatSN is that of the PDU, and is not used up. */
+    /** Encodes a ping to be sent before a PDU of the target. It has the StatSN of that PDU, and does not advance it. */
     static Bhs ping(Bhs ping, Bhs before) {
         new NopIn(Lun.ZERO, Bhs.NO_TAG, PING_TTT, before.int32(STAT_SN), before.int32(EXP_CMD_SN),
                 before.int32(MAX_CMD_SN)).encode(ping);
@@ -68,13 +69,13 @@ final class UnexpectedPdus {
 
     int outstanding() { return unanswered.size() + unacknowledged.size(); }
 
-    /** Whether the peer cannot expect a PDU of this end. False where there is no limit. */
+    /** Whether a PDU of this end is unexpected by the peer. False if there is no limit. */
     boolean isUnexpected(Bhs sent) {
         if (limit == 0) {
             return false;
         }
         if (isInitiator) {
-            // The answer to a ping is expected (section 8.1.1).
+            // The response to a ping is expected (section 8.1.1).
             return sent.immediate() && sent.opcode() != DataOut.OPCODE
                     && !(sent.opcode() == NopOut.OPCODE && sent.itt() == Bhs.NO_TAG);
         }
@@ -85,7 +86,7 @@ final class UnexpectedPdus {
         };
     }
 
-    /** Counts a PDU that {@linkplain #isUnexpected cannot be expected}, by what its end will be known by. */
+    /** Counts an {@linkplain #isUnexpected unexpected} PDU that is sent, by its tag or, at a target, its StatSN. */
     void sent(int opcode, int tag, int statSn) {
         if (isInitiator || opcode == NopIn.OPCODE) {
             unanswered.add(tag);
@@ -94,17 +95,17 @@ final class UnexpectedPdus {
         }
     }
 
-    /** The tag by which the answer to an unexpected PDU is known. */
+    /** Returns the tag that the answer to an unexpected PDU will have. */
     int tag(Bhs sent) {
         return isInitiator ? sent.itt() : sent.ttt();
     }
 
-    /** The StatSN of an unexpected PDU, if it has one. */
+    /** Returns the StatSN of an unexpected PDU of a target. */
     static int statSn(Bhs sent) {
         return sent.int32(STAT_SN);
     }
 
-    /** Takes a PDU of the peer, which may answer or acknowledge some. Returns whether one less is outstanding. */
+    /** Handles a PDU of the peer, which may answer or acknowledge some. Returns whether fewer are outstanding. */
     boolean received(Bhs bhs) {
         if (limit == 0) {
             return false;
@@ -121,7 +122,7 @@ final class UnexpectedPdus {
         };
     }
 
-    /** A request that was rejected is not outstanding any more; its tag is in the header that came back. */
+    /** Handles a Reject, by the header that it returns: the request is no longer outstanding. */
     boolean rejected(Bhs refused) {
         return limit > 0 && isInitiator && unanswered.remove(refused.itt());
     }

@@ -11,9 +11,9 @@ import lunar.rdma.ProtectionDomain;
 import lunar.rdma.RdmaException;
 
 /**
- * Registered memory of one connection of an initiator, which stands in for buffers of commands: those on the heap, and
- * short ones, which are copied faster than registered. Its peer can access all of it as long as the connection lives.
- * In size classes of powers of two. Thread-safe.
+ * Pool of registered bounce buffers of one initiator connection. They replace command buffers that are on the heap, and
+ * short ones, which are faster to copy than to register. The peer can access all of them as long as the connection
+ * lives. Size classes are powers of two. Thread-safe.
  */
 public final class Bounces implements AutoCloseable {
     private static final int SMALLEST_SHIFT = 12;
@@ -21,7 +21,7 @@ public final class Bounces implements AutoCloseable {
     private static final int PAGE = 4096;
     private static final long MAX_IDLE_BYTES = 16 << 20;
 
-    /** A stand-in; belongs to one command. */
+    /** A bounce buffer; belongs to one command until it is given back. */
     public static final class Bounce {
         private final MemoryRegion region;
         private final int sizeClass;
@@ -39,7 +39,7 @@ public final class Bounces implements AutoCloseable {
     private final ProtectionDomain domain;
     private final List<ArrayDeque<Bounce>> idle = new ArrayList<>();
     private long idleBytes;
-    /** Stand-ins that the peer may still write to. */
+    /** Bounce buffers that the peer may still access. */
     private final List<Bounce> abandoned = new ArrayList<>();
     private boolean closed;
 
@@ -55,7 +55,7 @@ public final class Bounces implements AutoCloseable {
         return Math.max(0, shift - SMALLEST_SHIFT);
     }
 
-    /** Takes memory for at least so many bytes, with whatever content is left in it. */
+    /** Takes a bounce buffer of at least the given length. It still has the contents of its last use. */
     public Bounce take(long bytes) throws RdmaException {
         int sizeClass = sizeClass(bytes);
         synchronized (this) {
@@ -69,7 +69,7 @@ public final class Bounces implements AutoCloseable {
         return new Bounce(domain.register(fresh, Access.ALL), sizeClass);
     }
 
-    /** Takes memory back that the peer does not access any more. */
+    /** Gives back a bounce buffer that the peer no longer accesses. */
     public void give(Bounce bounce) {
         synchronized (this) {
             long bytes = bounce.memory().byteSize();
@@ -82,7 +82,7 @@ public final class Bounces implements AutoCloseable {
         bounce.region.close();
     }
 
-    /** Takes memory back that the peer may still access: it is not used again. */
+    /** Gives back a bounce buffer that the peer may still access: it is not reused. */
     public void abandon(Bounce bounce) {
         synchronized (this) {
             if (!closed) {
@@ -93,7 +93,7 @@ public final class Bounces implements AutoCloseable {
         bounce.region.close();
     }
 
-    /** Deregisters what is idle or abandoned, after the end of the connection; the rest as it is given back. */
+    /** Deregisters idle and abandoned buffers after the end of the connection; the others when they are given back. */
     @Override
     public synchronized void close() {
         closed = true;

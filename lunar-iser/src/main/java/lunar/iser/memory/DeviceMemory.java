@@ -8,18 +8,18 @@ import lunar.rdma.MemoryRegion;
 import lunar.rdma.ProtectionDomain;
 import lunar.rdma.RdmaException;
 
-/** Memory that is registered with one device, for all connections over it. Thread-safe. */
+/** Registered memory of one device, shared by all its connections. Thread-safe. */
 public final class DeviceMemory implements AutoCloseable {
-    /** Longest data segment that is received, in either direction: all that Linux takes. */
+    /** Longest data segment in either direction, which is the limit of Linux. */
     public static final int MAX_DATA_BYTES = 8192;
 
-    /** Longest additional header segments that are received: a CDB of 260 bytes, and a bidirectional length. */
+    /** Most bytes of additional header segments: enough for a CDB of 260 bytes and a bidirectional read length. */
     public static final int MAX_AHS_BYTES = 260;
 
-    /** Room for the longest message. */
+    /** Length of a buffer for any message. */
     public static final int LONG_BYTES = ReceivedMessage.HEADERS + MAX_AHS_BYTES + MAX_DATA_BYTES;
 
-    /** Room for a message with sense data, or without data. */
+    /** Length of a buffer for a message that has no data, or only sense data. */
     public static final int SHORT_BYTES = 512;
 
     private static final int LONG_PER_BLOCK = 128;
@@ -37,37 +37,39 @@ public final class DeviceMemory implements AutoCloseable {
         pools = new RegisteredPools(domain);
     }
 
-    /** Buffers to receive in. */
-    public MessageBuffers longMessages() { return longMessages; }
+    /** Returns the buffers for received messages. */
+    public MessageBuffers longMessages() {
+        return longMessages;
+    }
 
-    /** Returns a buffer for a message to send. */
+    /** Takes a buffer for a message to send. */
     public MessageBuffer takeFor(int bytes) throws RdmaException {
         return (bytes <= SHORT_BYTES ? shortMessages : longMessages).take();
     }
 
     public RegisteredPools pools() { return pools; }
 
-    /** Longest RDMA operation. */
+    /** Returns the length in bytes of the longest RDMA operation. */
     public long maxMessageBytes() {
         return domain.device().limits().maxMessageBytes();
     }
 
-    /** Returns new stand-ins for a connection. */
+    /** Returns new bounce buffers for a connection. */
     public Bounces newBounces() {
         return new Bounces(domain);
     }
 
-    /** Registers memory for one command. */
+    /** Registers memory, such as the buffer of one command. */
     public MemoryRegion register(MemorySegment memory, Set<Access> access) throws RdmaException {
         return domain.register(memory, access);
     }
 
-    /** Message buffers that connections have. */
+    /** Returns the number of message buffers that connections hold. */
     public int messagesTaken() {
         return longMessages.taken() + shortMessages.taken();
     }
 
-    /** Deregisters everything; no connection may be left. */
+    /** Deregisters all memory; all connections must have ended. */
     @Override
     public void close() {
         pools.close();

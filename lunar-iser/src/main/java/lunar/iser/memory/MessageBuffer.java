@@ -3,7 +3,7 @@ package lunar.iser.memory;
 import java.lang.foreign.MemorySegment;
 import lunar.rdma.MemoryRegion;
 
-/** Registered memory for one message. Belongs to the connection that took it from {@link MessageBuffers}. */
+/** Registered buffer for one message. Owned by the connection that took it from {@link MessageBuffers}. */
 public final class MessageBuffer {
     private final MessageBuffers home;
     private final MemoryRegion region;
@@ -17,17 +17,17 @@ public final class MessageBuffer {
         bytes = region.segment().asSlice(offset, length);
     }
 
-    /** The registered block that the buffer is a part of. */
+    /** Returns the registered block that contains the buffer. */
     public MemoryRegion region() {
         return region;
     }
 
-    /** Where in {@link #region} it begins. */
+    /** Offset of the buffer in {@link #region}, in bytes. */
     public long offset() { return offset; }
 
     public MemorySegment bytes() { return bytes; }
 
-    /** Gives it back; the device must be done with it. */
+    /** Gives the buffer back; no posted operation may use it. */
     public void giveBack() {
         home.give(this);
     }

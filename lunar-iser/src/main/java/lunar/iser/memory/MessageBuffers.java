@@ -11,8 +11,8 @@ import lunar.rdma.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Buffers for messages of one length, shared by all connections of a device. Registered in blocks, as many as are
- * needed at a time; kept until the device is closed. Thread-safe.
+ * Pool of message buffers of equal length, shared by all connections of a device. Grows on demand by registered blocks,
+ * which are kept until the device is closed. Thread-safe.
  */
 public final class MessageBuffers implements AutoCloseable {
     private static final int ALIGNMENT = 64;
@@ -23,15 +23,18 @@ public final class MessageBuffers implements AutoCloseable {
     private final int length;
     private final int perBlock;
 
-    /** Guarded by this, as is all below. Those used last come first, since they may be in the caches. */
+    /**
+     * Free buffers, the most recently used first, since it may still be in the CPU caches. This and all fields below
+     * are guarded by this.
+     */
     private final ArrayDeque<MessageBuffer> free = new ArrayDeque<>();
     private final List<MemoryRegion> blocks = new ArrayList<>();
     private final List<Arena> arenas = new ArrayList<>();
     private int taken;
 
     /**
-     * @param length of a buffer in bytes
-     * @param perBlock buffers that are registered at once
+     * @param length length of a buffer in bytes
+     * @param perBlock number of buffers in a registered block
      */
     public MessageBuffers(ProtectionDomain domain, int length, int perBlock) {
         this.domain = domain;
@@ -43,7 +46,7 @@ public final class MessageBuffers implements AutoCloseable {
     /** Length of a buffer in bytes. */
     public int length() { return length; }
 
-    /** Takes a buffer; registers more where none is free. */
+    /** Takes a buffer; registers another block if none is free. */
     public synchronized MessageBuffer take() throws RdmaException {
         MessageBuffer buffer = free.poll();
         if (buffer == null) {
@@ -54,7 +57,7 @@ public final class MessageBuffers implements AutoCloseable {
         return buffer;
     }
 
-    /** Takes a buffer if one is free. */
+    /** Takes a buffer; returns null if none is free. */
     public synchronized @Nullable MessageBuffer tryTake() {
         MessageBuffer buffer = free.poll();
         if (buffer != null) {
@@ -87,10 +90,10 @@ public final class MessageBuffers implements AutoCloseable {
         taken--;
     }
 
-    /** How many are taken. */
+    /** Number of buffers that are taken. */
     public synchronized int taken() { return taken; }
 
-    /** Deregisters and frees the memory; no connection may be left that uses it. */
+    /** Deregisters and frees the memory; all connections must have ended. */
     @Override
     public synchronized void close() {
         free.clear();

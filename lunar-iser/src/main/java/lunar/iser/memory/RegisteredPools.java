@@ -11,12 +11,12 @@ import lunar.rdma.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that many commands use, registered once, and found by the address of a part of it. Peers get access to a pool
- * only when it is first used as the buffer of a command of this end, as an initiator: that of a target is never
- * exposed. Thread-safe; finding a pool takes no lock.
+ * Registry of memory that many commands use, which is registered once and looked up by address. A pool is registered
+ * for remote access only when this end, as an initiator, first uses it as the buffer of a command; the pools of a
+ * target are never exposed. Thread-safe; a lookup takes no lock.
  */
 public final class RegisteredPools implements AutoCloseable {
-    /** A registered piece of memory. */
+    /** A contiguous piece of registered memory. */
     public static final class Pool implements AutoCloseable {
         private final RegisteredPools owner;
         private final MemorySegment memory;
@@ -29,10 +29,12 @@ public final class RegisteredPools implements AutoCloseable {
             this.local = local;
         }
 
-        /** For operations of this end. */
-        public MemoryRegion local() { return local; }
+        /** Returns the registration for operations of this end. */
+        public MemoryRegion local() {
+            return local;
+        }
 
-        /** For operations of the peer. */
+        /** Returns the registration for operations of the peer; registers the memory at the first call. */
         public MemoryRegion exposed() throws RdmaException {
             MemoryRegion known = exposed;
             if (known == null) {
@@ -47,7 +49,7 @@ public final class RegisteredPools implements AutoCloseable {
             return known;
         }
 
-        /** Where a part of the pool begins in it. */
+        /** Returns the offset of a part of the pool, in bytes. */
         public long offset(MemorySegment part) {
             return part.address() - memory.address();
         }
@@ -74,12 +76,16 @@ public final class RegisteredPools implements AutoCloseable {
             .comparingLong(pool -> pool.memory.address());
 
     private final ProtectionDomain domain;
-    /** By address; replaced when it changes. */
+    /** Sorted by address; the array is replaced on change. */
     private volatile Pool[] pools = new Pool[0];
 
     public RegisteredPools(ProtectionDomain domain) { this.domain = domain; }
 
-    /** Registers memory. */
+    /**
+     * Registers memory. The caller keeps it allocated until the pool is closed.
+     *
+     * @param access access rights of the {@linkplain Pool#local local} registration
+     */
     public Pool add(MemorySegment memory, Set<Access> access) throws RdmaException {
         var pool = new Pool(this, memory, domain.register(memory, access));
         synchronized (this) {
@@ -91,7 +97,7 @@ public final class RegisteredPools implements AutoCloseable {
         return pool;
     }
 
-    /** Returns the pool that a piece of memory is part of; null for none. */
+    /** Returns the pool that contains a piece of memory; null if there is none. */
     public @Nullable Pool find(MemorySegment part) {
         if (!part.isNative()) {
             return null;
@@ -100,7 +106,7 @@ public final class RegisteredPools implements AutoCloseable {
         long address = part.address();
         int low = 0;
         int high = all.length - 1;
-        while (low < high) { // the last that does not begin behind the address
+        while (low < high) { // the last pool that starts at or before the address
             int middle = (low + high + 1) >>> 1;
             if (all[middle].memory.address() <= address) {
                 low = middle;

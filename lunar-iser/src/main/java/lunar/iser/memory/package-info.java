@@ -1,11 +1,12 @@
 /**
- * Memory that is registered with a device: buffers of messages ({@link lunar.iser.memory.MessageBuffers}), pools that
- * the users of the transport have registered ({@link lunar.iser.memory.RegisteredPools}), stand-ins for the buffers of
- * single commands ({@link lunar.iser.memory.Bounces}). {@link lunar.iser.memory.DeviceMemory} has those of one device.
+ * Memory that is registered with an RDMA device: message buffers ({@link lunar.iser.memory.MessageBuffers}), memory
+ * that users of the transport have registered ({@link lunar.iser.memory.RegisteredPools}), and bounce buffers for
+ * single commands ({@link lunar.iser.memory.Bounces}). {@link lunar.iser.memory.DeviceMemory} holds the memory of one
+ * device.
  *
- * <p><b>Threads.</b> Everything may be used by any thread, except where a class says otherwise.
+ * <p><b>Threads.</b> All types are thread-safe, unless stated otherwise.
  *
- * <p><b>Ownership.</b> A buffer is given back by the connection that took it, once the device is done with it.
+ * <p><b>Ownership.</b> The connection that took a buffer gives it back once no posted operation uses it.
  */
 @NullMarked
 package lunar.iser.memory;

@@ -1,11 +1,11 @@
 package lunar.iser.wire;
 
 /**
- * Private data of a connect and of its accept (InfiniBand Architecture Specification, annex A12): one byte of flags,
- * three reserved ones. Connection managers pad it with zeros.
+ * Private data of a connection request and of its accept (InfiniBand Architecture Specification, annex A12): one byte
+ * of flags and three reserved bytes. Connection managers pad them with zeros.
  *
- * @param lacksZeroBased zero-based addresses are not supported (connect), or not used (accept)
- * @param lacksInvalidation Send with Invalidate is not supported, or not used
+ * @param lacksZeroBased whether zero-based addresses are not supported (request) or not used (accept)
+ * @param lacksInvalidation whether Send with Invalidate is not supported (request) or not used (accept)
  */
 public record ConnectData(boolean lacksZeroBased, boolean lacksInvalidation) {
     private static final int LENGTH = 4;
@@ -21,8 +21,8 @@ public record ConnectData(boolean lacksZeroBased, boolean lacksInvalidation) {
     }
 
     /**
-     * Decodes what the peer has sent. Data that are missing, as with a connection manager that does not carry any, say
-     * that nothing optional is supported; what follows the flags is ignored.
+     * Decodes the peer's private data. If they are missing, as with a connection manager that carries none, neither
+     * feature is supported. Bytes after the flags are ignored.
      */
     public static ConnectData decode(byte[] bytes) {
         return bytes.length < LENGTH

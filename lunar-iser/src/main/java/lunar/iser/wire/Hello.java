@@ -5,14 +5,14 @@ import java.lang.foreign.ValueLayout;
 import lunar.iscsi.ProtocolException;
 
 /**
- * iSER Hello (RFC 7145 section 9.3): first message of an initiator after the login, where iSERHelloRequired=Yes.
+ * iSER Hello message (RFC 7145 section 9.3): the initiator's first message after the login if iSERHelloRequired=Yes.
  *
- * @param maxVersion highest version of the protocol, 4 bits
- * @param minVersion lowest version of the protocol, 4 bits
- * @param reads iSER-IRD: RDMA Reads that the initiator serves at a time, 16 bits
+ * @param maxVersion highest protocol version that the initiator supports, 4 bits
+ * @param minVersion lowest protocol version that the initiator supports, 4 bits
+ * @param reads iSER-IRD: most RDMA Reads that the initiator can serve at a time, 16 bits
  */
 public record Hello(int maxVersion, int minVersion, int reads) {
-    /** The version that RFC 7145 describes. */
+    /** Protocol version of RFC 7145. */
     public static final int VERSION = 10;
 
     private static final int VERSIONS = 1;
@@ -26,7 +26,7 @@ public record Hello(int maxVersion, int minVersion, int reads) {
         }
     }
 
-    /** Writes {@link IserHeader#LENGTH} bytes. */
+    /** Encodes the message, which takes {@link IserHeader#LENGTH} bytes. */
     public void encode(MemorySegment message) {
         message.asSlice(0, IserHeader.LENGTH).fill((byte) 0);
         message.set(ValueLayout.JAVA_BYTE, 0, (byte) IserHeader.HELLO);
@@ -34,12 +34,12 @@ public record Hello(int maxVersion, int minVersion, int reads) {
         message.set(IserHeader.SHORT, READS, (short) reads);
     }
 
-    /** Whether a message is one. */
+    /** Whether a message is a Hello. */
     public static boolean isHello(MemorySegment message) {
         return message.byteSize() > 0 && IserHeader.kind(message) == IserHeader.HELLO;
     }
 
-    /** Reads a message that {@linkplain #isHello is one}. */
+    /** Decodes a message that {@linkplain #isHello is a Hello}. */
     public static Hello decode(MemorySegment message) throws ProtocolException {
         requireLength(message, "Hello");
         int versions = message.get(ValueLayout.JAVA_BYTE, VERSIONS) & 0xff;

@@ -5,12 +5,12 @@ import java.lang.foreign.ValueLayout;
 import lunar.iscsi.ProtocolException;
 
 /**
- * iSER HelloReply (RFC 7145 section 9.4): the target's answer to {@link Hello}.
+ * iSER HelloReply message (RFC 7145 section 9.4): the target's reply to a {@link Hello}.
  *
- * @param rejected the target accepts none of the initiator's versions
- * @param maxVersion highest version of the protocol that the target has, 4 bits
- * @param version the version that is used, 4 bits
- * @param reads iSER-ORD: RDMA Reads that the target issues at a time, 16 bits
+ * @param rejected whether the target supports none of the initiator's versions
+ * @param maxVersion highest protocol version that the target supports, 4 bits
+ * @param version protocol version that the connection uses, 4 bits
+ * @param reads iSER-ORD: most RDMA Reads that the target issues at a time, 16 bits
  */
 public record HelloReply(boolean rejected, int maxVersion, int version, int reads) {
     private static final int REJECT = 0x01;
@@ -26,9 +26,9 @@ public record HelloReply(boolean rejected, int maxVersion, int version, int read
     }
 
     /**
-     * Answers a Hello.
+     * Returns the reply to a Hello.
      *
-     * @param reads RDMA Reads that the target would issue at a time
+     * @param reads most RDMA Reads that the target can issue at a time; the reply has at most those of the Hello
      */
     public static HelloReply to(Hello hello, int reads) {
         boolean accepted = hello.minVersion() <= Hello.VERSION
@@ -37,7 +37,7 @@ public record HelloReply(boolean rejected, int maxVersion, int version, int read
                 Math.min(reads, hello.reads()));
     }
 
-    /** Writes {@link IserHeader#LENGTH} bytes. */
+    /** Encodes the message, which takes {@link IserHeader#LENGTH} bytes. */
     public void encode(MemorySegment message) {
         message.asSlice(0, IserHeader.LENGTH).fill((byte) 0);
         message.set(ValueLayout.JAVA_BYTE, 0,
@@ -46,12 +46,12 @@ public record HelloReply(boolean rejected, int maxVersion, int version, int read
         message.set(IserHeader.SHORT, READS, (short) reads);
     }
 
-    /** Whether a message is one. */
+    /** Whether a message is a HelloReply. */
     public static boolean isHelloReply(MemorySegment message) {
         return message.byteSize() > 0 && IserHeader.kind(message) == IserHeader.HELLO_REPLY;
     }
 
-    /** Reads a message that {@linkplain #isHelloReply is one}. */
+    /** Decodes a message that {@linkplain #isHelloReply is a HelloReply}. */
     public static HelloReply decode(MemorySegment message) throws ProtocolException {
         Hello.requireLength(message, "HelloReply");
         int versions = message.get(ValueLayout.JAVA_BYTE, VERSIONS) & 0xff;

@@ -5,8 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Header of an iSER message that carries a PDU (RFC 7145 section 9.2), at the start of a message. Static, as it is
- * written and read where the message is.
+ * Encodes and decodes the header of an iSER message that carries a PDU (RFC 7145 section 9.2), in place at the start
+ * of the message.
  *
  * <pre>
  * byte  0       1          4             8                      16            20
@@ -15,20 +15,21 @@ import java.nio.ByteOrder;
  *      +-------+----------+-------------+----------------------+-------------+---------------------+
  * </pre>
  *
- * <p>"Write" and "Read" are the directions of the SCSI command: the target reads by RDMA from the Write STag. The
- * zero-based addresses of the RFC are not used by any peer that is known, and base offsets are 64 bits wide.
+ * <p>"Write" and "Read" are the directions of the SCSI command: the target issues RDMA Reads from the Write STag. W
+ * (WSV) and R (RSV) say whether the Write STag and the Read STag are valid. Base offsets are 64 bits wide, and in
+ * practice virtual addresses: no known peer uses zero-based addresses.
  */
 public final class IserHeader {
-    /** Bytes before the PDU. */
+    /** Length of the header in bytes; the PDU follows. */
     public static final int LENGTH = 28;
 
-    /** Kinds of messages, in the upper half of the first byte. */
+    /** Message types (opcodes), in the upper four bits of the first byte. This one carries a PDU. */
     public static final int CONTROL = 0x10;
     static final int HELLO = 0x20;
     static final int HELLO_REPLY = 0x30;
     private static final int KIND = 0xf0;
 
-    /** WSV, RSV: the STag is there. */
+    /** WSV and RSV: the Write STag and the Read STag are valid. */
     private static final int WRITE_VALID = 0x08;
     private static final int READ_VALID = 0x04;
 
@@ -46,20 +47,20 @@ public final class IserHeader {
 
     private IserHeader() {}
 
-    /** Writes the header of a PDU without STags. */
+    /** Encodes a header without STags. */
     public static void encode(MemorySegment message) {
         message.asSlice(0, LENGTH).fill((byte) 0);
         message.set(ValueLayout.JAVA_BYTE, 0, (byte) CONTROL);
     }
 
-    /** Adds the memory with the data-out that the target fetches; after {@link #encode}. */
+    /** Adds the Write STag: memory with the data-out that the target fetches. After {@link #encode}. */
     public static void addWrite(MemorySegment message, int stag, long base) {
         addFlag(message, WRITE_VALID);
         message.set(INT, WRITE_STAG, stag);
         message.set(LONG, WRITE_BASE, base);
     }
 
-    /** Adds the memory for data-in; after {@link #encode}. */
+    /** Adds the Read STag: memory for the data-in. After {@link #encode}. */
     public static void addRead(MemorySegment message, int stag, long base) {
         addFlag(message, READ_VALID);
         message.set(INT, READ_STAG, stag);
@@ -73,12 +74,12 @@ public final class IserHeader {
 
     static int kind(MemorySegment message) { return message.get(ValueLayout.JAVA_BYTE, 0) & KIND; }
 
-    /** Whether there is memory with data-out. */
+    /** Whether the Write STag is valid. */
     public static boolean hasWrite(MemorySegment message) {
         return (message.get(ValueLayout.JAVA_BYTE, 0) & WRITE_VALID) != 0;
     }
 
-    /** Whether there is memory for data-in. */
+    /** Whether the Read STag is valid. */
     public static boolean hasRead(MemorySegment message) {
         return (message.get(ValueLayout.JAVA_BYTE, 0) & READ_VALID) != 0;
     }

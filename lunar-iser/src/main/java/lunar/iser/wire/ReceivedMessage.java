@@ -6,8 +6,8 @@ import lunar.iscsi.framing.Framing;
 import lunar.iscsi.pdu.Bhs;
 
 /**
- * Takes a message with a PDU apart: iSER header, basic header segment, additional header segments, data segment and its
- * padding. Reused for each message; a cursor, which allocates nothing but the views of its parts.
+ * Decodes a received message that carries a PDU: iSER header, basic header segment, additional header segments, data
+ * segment, padding. Reused for each message; allocates only views of the parts. For one thread at a time.
  */
 public final class ReceivedMessage {
     /** Bytes before the additional header segments. */
@@ -21,31 +21,34 @@ public final class ReceivedMessage {
     private int dataBytes;
 
     /**
-     * Moves to a message.
+     * Decodes a message, and refers to it until the next call.
      *
-     * @param received all of it, and nothing else
-     * @throws ProtocolException if it is not a control message, its lengths contradict each other, or exceed the limits
+     * @param received the whole message, and nothing else
+     * @throws ProtocolException if the message does not carry a PDU, or its lengths are inconsistent or exceed the
+     *         limits
      */
     public void wrap(MemorySegment received, Framing limits) throws ProtocolException {
         long length = received.byteSize();
         if (length < HEADERS) {
             throw new ProtocolException("iSER message of " + length
-                    + " bytes, less than its headers (RFC 7145 section 9.2)");
+                    + " bytes, shorter than its headers (RFC 7145 section 9.2)");
         }
         if (IserHeader.kind(received) != IserHeader.CONTROL) {
             throw new ProtocolException(
-                    "iSER message of kind " + Integer.toHexString(IserHeader.kind(received) >>> 4)
-                            + "h where a PDU is due (RFC 7145 section 9.1)");
+                    "iSER message with opcode "
+                            + Integer.toHexString(IserHeader.kind(received) >>> 4)
+                            + "h in place of a PDU (RFC 7145 section 9.1)");
         }
         bhs.wrap(received.asSlice(IserHeader.LENGTH, Bhs.LENGTH));
         int ahs = bhs.totalAhsLengthBytes();
         int data = bhs.dataSegmentLength();
         if (ahs > limits.maxReceiveAhsBytes() || data > limits.maxReceiveDataBytes()) {
             throw new ProtocolException("PDU with " + ahs + " bytes of AHS and " + data
-                    + " bytes of data, over the limits of " + limits.maxReceiveAhsBytes() + " and "
+                    + " bytes of data exceeds the limits of " + limits.maxReceiveAhsBytes()
+                    + " and "
                     + limits.maxReceiveDataBytes());
         }
-        // Some senders leave the padding out (RFC 7145 section 9.2 has it).
+        // Some senders omit the padding, although RFC 7145 section 9.2 requires it.
         if (length != HEADERS + ahs + data
                 && length != HEADERS + ahs + data + (-data & WORD_MASK)) {
             throw new ProtocolException("iSER message of " + length + " bytes with a PDU of "
@@ -56,8 +59,10 @@ public final class ReceivedMessage {
         dataBytes = data;
     }
 
-    /** The basic header; valid until the next {@link #wrap}. */
-    public Bhs bhs() { return bhs; }
+    /** Returns the basic header segment; valid until the next {@link #wrap}. */
+    public Bhs bhs() {
+        return bhs;
+    }
 
     public MemorySegment ahs() {
         return ahsBytes == 0 ? MemorySegment.NULL : message.asSlice(HEADERS, ahsBytes);
@@ -65,7 +70,7 @@ public final class ReceivedMessage {
 
     public int dataBytes() { return dataBytes; }
 
-    /** The data segment, without padding. */
+    /** Returns the data segment without padding. */
     public MemorySegment data() {
         return dataBytes == 0
                 ? MemorySegment.NULL

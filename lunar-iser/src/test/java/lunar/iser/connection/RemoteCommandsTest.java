@@ -14,7 +14,7 @@ import lunar.iscsi.pdu.ScsiCommand;
 import lunar.iser.wire.IserHeader;
 import org.junit.jupiter.api.Test;
 
-/** Where the data of a command are in the memory of the initiator (RFC 7145 sections 6.9 and 7.3). */
+/** Tests the addresses of a command's data in the memory of the initiator (RFC 7145 sections 6.9 and 7.3). */
 class RemoteCommandsTest {
     private static final int FINAL = 0x80;
 
@@ -100,7 +100,7 @@ class RemoteCommandsTest {
                 .hasMessageContaining("without a valid Write STag");
         commands.add(advertising(false, false), command(2, FINAL, 512), 0);
         assertThatThrownBy(() -> commands.get(2)).isInstanceOf(ProtocolException.class)
-                .hasMessageContaining("no STag was advertised");
+                .hasMessageContaining("no STag advertised");
         assertThat(commands.remove(1)).isNotNull();
         assertThatThrownBy(() -> commands.get(1)).isInstanceOf(ProtocolException.class);
     }

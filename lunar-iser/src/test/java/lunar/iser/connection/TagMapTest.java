@@ -15,7 +15,7 @@ class TagMapTest {
         var map = new TagMap<String>();
         Map<Integer, String> model = new HashMap<>();
         for (int i = 0; i < 50_000; i++) {
-            // Tags of an initiator: a few slots, with a generation above, and some that are anything.
+            // Tags of an initiator, a slot with a generation in the upper bits, and some random ones.
             int tag = random.nextInt(4) == 0
                     ? random.nextInt(50) - 25
                     : random.nextInt(3) << 16 | random.nextInt(100);

@@ -91,7 +91,7 @@ class UnexpectedPdusTest {
         assertThat(target.outstanding()).isZero();
     }
 
-    /** The last place is that of a ping, which has all be acknowledged. */
+    /** The last place is reserved for a ping, whose answer acknowledges all others. */
     @Test
     void shouldPingWhereNothingElseWouldAcknowledge() {
         target.limit(2);

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Layouts of RFC 7145 section 9, as bytes. */
+/** Tests the byte layouts of RFC 7145 section 9. */
 class IserHeaderTest {
     private static final String PLAIN = "10000000" + "00000000" + "0000000000000000" + "00000000"
             + "0000000000000000";
@@ -31,7 +31,7 @@ class IserHeaderTest {
         return HexFormat.of().formatHex(message.toArray(ValueLayout.JAVA_BYTE));
     }
 
-    /** A message full of what an earlier one has left. */
+    /** Returns message memory with non-zero contents, as left by an earlier message. */
     private static MemorySegment used() {
         MemorySegment message = MemorySegment.ofArray(new byte[IserHeader.LENGTH]);
         message.fill((byte) 0xa5);

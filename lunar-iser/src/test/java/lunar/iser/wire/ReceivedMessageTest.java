@@ -21,7 +21,7 @@ class ReceivedMessageTest {
 
     private final ReceivedMessage received = new ReceivedMessage();
 
-    /** A message with a PDU of these lengths, of so many bytes in all. */
+    /** Returns a message of a total length with a PDU whose header has the given lengths. */
     private static MemorySegment message(int ahs, int data, int bytes) {
         MemorySegment message = MemorySegment.ofArray(new byte[bytes]);
         IserHeader.encode(message);
@@ -48,10 +48,11 @@ class ReceivedMessageTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"0,0,0,75,less than its headers", "0,0,0,1,less than its headers",
-            "0,0,0,0,less than its headers", "0,101,0,180,over the limits",
-            "12,0,0,88,over the limits", "0,16777215,0,76,over the limits",
-            "1020,0,0,76,over the limits", "0,8,0,80,with a PDU of 56", "0,4,0,84,with a PDU of 52",
+    @CsvSource({"0,0,0,75,shorter than its headers", "0,0,0,1,shorter than its headers",
+            "0,0,0,0,shorter than its headers", "0,101,0,180,exceeds the limits",
+            "12,0,0,88,exceeds the limits", "0,16777215,0,76,exceeds the limits",
+            "1020,0,0,76,exceeds the limits", "0,8,0,80,with a PDU of 56",
+            "0,4,0,84,with a PDU of 52",
             "8,0,0,76,with a PDU of 56", "0,5,0,85,with a PDU of 53"})
     void shouldRefuseLengthsThatCannotBe(int ahs, int data, int ignored, int bytes, String why) {
         MemorySegment whole = message(ahs, data, Math.max(bytes, ReceivedMessage.HEADERS));
@@ -65,7 +66,7 @@ class ReceivedMessageTest {
         MemorySegment message = message(0, 0, 76);
         message.set(ValueLayout.JAVA_BYTE, 0, Integer.decode(kind).byteValue());
         assertThatThrownBy(() -> received.wrap(message, LIMITS))
-                .isInstanceOf(ProtocolException.class).hasMessageContaining("where a PDU is due");
+                .isInstanceOf(ProtocolException.class).hasMessageContaining("in place of a PDU");
     }
 
     @Test

@@ -8,14 +8,14 @@ import lunar.rdma.CompletionStatus;
 import lunar.rdma.ProviderException;
 import lunar.rdma.spi.RawCompletions;
 
-/** Reads completions of native queues of one provider, into memory of its own. One thread at a time. */
+/** Reads completions from native queues of one provider, into memory of its own. For one thread at a time. */
 final class CompletionReader {
     private static final int BATCH = 64;
     private static final long ENTRY_BYTES = Layouts.CQ_MSG_ENTRY.byteSize();
     private static final long LENGTH = offset(Layouts.CQ_MSG_ENTRY, "len");
     private static final long ERROR = offset(Layouts.CQ_ERR_ENTRY, "err");
     private static final long ERROR_AT = BATCH * ENTRY_BYTES;
-    /** Length of the memory. */
+    /** Length of the memory in bytes. */
     static final long BYTES = ERROR_AT + Layouts.CQ_ERR_ENTRY.byteSize();
 
     private final long entries;
@@ -45,7 +45,7 @@ final class CompletionReader {
         }
     }
 
-    /** Moves what is there into a list that has room, and lets the endpoints of the queue make progress. */
+    /** Moves available completions into a list that has room, and lets the endpoints of the queue make progress. */
     void read(Source queue, RawCompletions into) throws ProviderException {
         for (int room; (room = into.room()) > 0;) {
             int most = Math.min(room, BATCH);

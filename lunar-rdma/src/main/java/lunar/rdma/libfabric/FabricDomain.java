@@ -18,8 +18,8 @@ import lunar.rdma.spi.ProviderReceiveQueue;
 import lunar.rdma.spi.ProviderRegion;
 
 /**
- * A fabric and a domain, which is the protection domain too. Keys of memory are random numbers of 32 bits, so that
- * peers cannot guess them.
+ * A fabric with a domain, which is the protection domain. Remote keys are random 32-bit numbers, so that peers cannot
+ * guess them.
  */
 final class FabricDomain implements ProviderDomain {
     /** Opens a channel of the kind that fits the endpoints. */
@@ -40,10 +40,10 @@ final class FabricDomain implements ProviderDomain {
     private final MemorySegment register;
     private final boolean isVirtual;
 
-    /** Those that need the native objects: whoever has opened the domain, and endpoints that say so. */
+    /** Number of users of the native objects: the opener of the domain, and endpoints that outlive its close. */
     private final AtomicInteger users = new AtomicInteger(1);
 
-    /** Memory of {@link Scratch}; blocks that endpoints have left are used again. */
+    /** Memory for {@link Scratch}; the blocks of closed endpoints are reused. */
     private final Arena arena = Arena.ofShared();
     /** Guarded by itself. */
     private final ArrayDeque<MemorySegment> scratch = new ArrayDeque<>();
@@ -110,7 +110,7 @@ final class FabricDomain implements ProviderDomain {
     /**
      * Registers memory.
      *
-     * @param keys gives keys to try until one is free
+     * @param keys supplies keys to try until one is free
      */
     FabricRegion register(MemorySegment memory, Set<Access> access, IntSupplier keys)
             throws RegistrationException {
@@ -129,10 +129,10 @@ final class FabricDomain implements ProviderDomain {
                             isVirtual ? memory.address() : 0);
                 }
                 if (result != -Numbers.FI_ENOKEY) {
-                    break; // otherwise the number was taken
+                    break; // otherwise the key was in use
                 }
             }
-            throw new RegistrationException(memory.byteSize() + " bytes are not registered: "
+            throw new RegistrationException(memory.byteSize() + " bytes cannot be registered: "
                     + Library.loaded().error(-result));
         }
     }

@@ -36,7 +36,7 @@ final class FabricInfo implements AutoCloseable {
     FabricInfo(long address) { this.address = address; }
 
     /**
-     * Asks for infos; empty if there is none that fits.
+     * Queries infos (fi_getinfo(3)); empty if none matches.
      *
      * @param at local address to listen on or remote address to connect to; null for all local addresses
      */

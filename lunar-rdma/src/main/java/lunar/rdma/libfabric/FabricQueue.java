@@ -8,7 +8,7 @@ import lunar.rdma.posix.WaitSet;
 import lunar.rdma.spi.ProviderQueue;
 import lunar.rdma.spi.RawCompletions;
 
-/** A completion queue with a descriptor that can be waited for. */
+/** A completion queue with a file descriptor to wait for. */
 final class FabricQueue implements ProviderQueue {
     private final FabricDomain domain;
     private final WaitSet waits;
@@ -23,8 +23,8 @@ final class FabricQueue implements ProviderQueue {
     private final Runnable armed;
 
     /**
-     * @param waits where its descriptor is waited for
-     * @param armed called when it is about to be waited for
+     * @param waits wait set for its descriptor
+     * @param armed called before a wait
      */
     FabricQueue(FabricDomain domain, int depth, WaitSet waits, Runnable armed)
             throws ProviderException {

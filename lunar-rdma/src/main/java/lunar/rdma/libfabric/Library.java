@@ -16,7 +16,7 @@ import lunar.rdma.RdmaUnavailableException;
 import lunar.rdma.posix.SignalHandlers;
 import org.jspecify.annotations.Nullable;
 
-/** Functions that libfabric exports. Loaded once, when the first device is asked for. */
+/** Functions that libfabric exports. Loaded once, when devices are first listed. */
 final class Library {
     private static final String NAME = "libfabric.so.1";
 

@@ -22,7 +22,7 @@ import lunar.rdma.spi.ProviderEndpoint;
 import lunar.rdma.spi.ProviderListener;
 import lunar.rdma.spi.ProviderQueue;
 
-/** An event queue of libfabric, and what it takes to wait for it and for completion queues. */
+/** Reads an event queue of libfabric, and waits for it and for completion queues. */
 final class MsgChannel implements ProviderChannel {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
 
@@ -49,10 +49,10 @@ final class MsgChannel implements ProviderChannel {
 
     private final Map<Long, MsgEndpoint> endpoints = new ConcurrentHashMap<>();
     private final Map<Long, MsgListener> listeners = new ConcurrentHashMap<>();
-    /** Events that were read and are not reported yet. They hold objects, since numbers of objects are used again. */
+    /** Events that have been read but not reported. They refer to objects, since ids of objects are reused. */
     private final ArrayDeque<Runnable> events = new ArrayDeque<>();
 
-    /** Whether the thread sleeps or is about to. */
+    /** Whether the channel's thread sleeps or is about to. */
     private volatile boolean isSleeping;
 
     MsgChannel(FabricDomain domain) throws RdmaException {
@@ -100,11 +100,11 @@ final class MsgChannel implements ProviderChannel {
     }
 
     /**
-     * A receive was posted. A message that has come before may be in a buffer of libfabric's, of which no descriptor
-     * tells a thread that sleeps.
+     * Wakes up a sleeping thread after a receive has been posted: an earlier message may be in a buffer of libfabric,
+     * which no file descriptor signals.
      */
     void receivePosted() {
-        VarHandle.fullFence(); // the receive is seen by the thread before it sleeps, or its sleep is seen here
+        VarHandle.fullFence(); // the other thread sees the receive before it sleeps, or this one sees it sleep
         if (isSleeping) {
             waits.wakeup();
         }
@@ -114,7 +114,7 @@ final class MsgChannel implements ProviderChannel {
 
     void add(long object, MsgListener listener) { listeners.put(object, listener); }
 
-    /** Forgets an object that is about to be closed; its events that are there already are read before. */
+    /** Removes an object that is about to be closed, after reading its pending events. */
     void remove(long object) {
         fetch();
         endpoints.remove(object);
@@ -132,7 +132,7 @@ final class MsgChannel implements ProviderChannel {
         }
     }
 
-    /** Reads all events that are there. */
+    /** Reads all pending events. */
     private void fetch() {
         while (true) {
             long result = Calls.readEvent(read, fid, event.address(), buffer.address(),
@@ -146,7 +146,7 @@ final class MsgChannel implements ProviderChannel {
                 }
             } else {
                 if (result != -Numbers.EAGAIN && result != 0) {
-                    LOG.log(System.Logger.Level.WARNING, "connection events: {0}",
+                    LOG.log(System.Logger.Level.WARNING, "cannot read connection events: {0}",
                             Library.failure("fi_eq_read", result).getMessage());
                 }
                 return;
@@ -175,7 +175,7 @@ final class MsgChannel implements ProviderChannel {
             switch (kind) {
                 case Numbers.FI_CONNECTED -> events.add(() -> endpoint.established(data));
                 case Numbers.FI_SHUTDOWN -> events.add(endpoint::disconnected);
-                default -> LOG.log(System.Logger.Level.DEBUG, "event {0}", kind);
+                default -> LOG.log(System.Logger.Level.DEBUG, "ignored connection event {0}", kind);
             }
         }
     }
@@ -193,7 +193,7 @@ final class MsgChannel implements ProviderChannel {
         }
     }
 
-    /** The exception for a connection or listener that failed. */
+    /** Returns the exception for a failed connection or listener. */
     static ConnectionException failure(String what, int code, byte[] data) {
         ConnectionException.Reason reason = switch (code) {
             case Numbers.ECONNREFUSED -> data.length > 0

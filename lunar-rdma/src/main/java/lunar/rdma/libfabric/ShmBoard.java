@@ -16,8 +16,9 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Memory that a domain shares with its peers on the machine, a file in /dev/shm: doorbells, states of connections, and
- * the keys of registered memory, none of which libfabric's shm has. Written by its owner, except where a peer is named.
+ * Memory that a domain shares with its peers on the machine, a file in /dev/shm: sleep flags of channels, states of
+ * connections, and the keys of registered memory, none of which libfabric's shm has. Written by its owner, except where
+ * noted.
  *
  * <pre>
  *      0  magic, 8 bytes
@@ -83,7 +84,7 @@ final class ShmBoard implements AutoCloseable {
     /** Opens the board of a peer. */
     static ShmBoard open(String name) throws IOException {
         if (!NAME.matcher(name).matches()) {
-            throw new IOException("not the name of shared memory");
+            throw new IOException("invalid name of shared memory");
         }
         try (FileChannel file = FileChannel.open(FOLDER.resolve(name), StandardOpenOption.READ,
                 StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
@@ -140,14 +141,14 @@ final class ShmBoard implements AutoCloseable {
         }
     }
 
-    /** The thread of a channel is about to sleep, or has woken up. */
+    /** Sets whether the thread of a channel sleeps or is about to. */
     void setSleeping(int channel, boolean sleeps) {
         NUMBER.setVolatile(memory, CHANNEL_AT + channel * SLOT_BYTES, sleeps ? 1 : 0);
     }
 
-    /** Whether the thread of a channel sleeps and the caller is to ring; true for one caller alone. */
+    /** Whether the thread of a channel sleeps and the caller must wake it up; true for a single caller. */
     boolean takeSleeping(int channel) {
-        VarHandle.fullFence(); // what was posted is seen by the sleeper, or its sleep is seen here
+        VarHandle.fullFence(); // the other thread sees what was posted, or this one sees it sleep
         long at = CHANNEL_AT + channel * SLOT_BYTES;
         return (int) NUMBER.getOpaque(memory, at) != 0
                 && (boolean) NUMBER.compareAndSet(memory, at, 1, 0);
@@ -166,7 +167,7 @@ final class ShmBoard implements AutoCloseable {
         return (int) NUMBER.getVolatile(memory, CONNECTION_AT + connection * SLOT_BYTES + ACCESS);
     }
 
-    /** Clears what an earlier peer has left behind. */
+    /** Clears the state that an earlier peer has left. */
     void resetAccess(int connection) {
         NUMBER.setVolatile(memory, CONNECTION_AT + connection * SLOT_BYTES + ACCESS, 0);
     }
@@ -194,7 +195,7 @@ final class ShmBoard implements AutoCloseable {
     boolean beginAccess(int connection, int key, long address, long length, int right) {
         long accessAt = CONNECTION_AT + connection * SLOT_BYTES + ACCESS;
         NUMBER.setVolatile(memory, accessAt, (int) NUMBER.get(memory, accessAt) | 1);
-        VarHandle.fullFence(); // an owner that ends the access sees this, or its end is seen here
+        VarHandle.fullFence(); // the owner sees this access as it ends access, or this thread sees the end
         long at = REGION_AT + (key & (REGIONS - 1)) * REGION_BYTES;
         if (!isOpen(connection) || ((int) NUMBER.getVolatile(memory, at + RIGHTS) & right) == 0
                 || memory.get(ValueLayout.JAVA_INT, at + KEY) != key) {

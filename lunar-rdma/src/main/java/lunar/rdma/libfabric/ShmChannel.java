@@ -19,11 +19,12 @@ import lunar.rdma.spi.ProviderListener;
 import lunar.rdma.spi.ProviderQueue;
 
 /**
- * Sockets of connections, and what it takes to sleep: shm has nothing to wait for, so a thread that sleeps says so on
- * the {@link ShmBoard}, and peers that have posted something for it ring through a socket.
+ * Watches the sockets of connections, and lets a thread sleep until a peer wakes it up. libfabric's shm has nothing to
+ * wait for. So a thread that sleeps notes this on the {@link ShmBoard}, and a peer that has posted something for it
+ * writes a byte to a socket ("rings").
  *
- * <p>A peer does not ring when it has taken a long message or an RDMA operation that needs its help, and when it has
- * room again: while such operations are posted here, sleep is short.
+ * <p>A peer does not ring when it has copied a long message, has helped with an RDMA operation, or has room again:
+ * while such operations are posted, the thread sleeps only for short times.
  */
 final class ShmChannel implements ProviderChannel {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
@@ -33,7 +34,7 @@ final class ShmChannel implements ProviderChannel {
     private final int slot;
     private final Selector selector;
     private final Set<ShmEndpoint> endpoints = ConcurrentHashMap.newKeySet();
-    /** Endpoints with operations that libfabric had no room for. */
+    /** Endpoints with operations to post again, since libfabric had no room for them. */
     private final AtomicInteger backlogs = new AtomicInteger();
     /** Of the channel's thread. */
     private final Set<ShmListener> listeners = ConcurrentHashMap.newKeySet();
@@ -76,9 +77,9 @@ final class ShmChannel implements ProviderChannel {
     }
 
     /**
-     * Makes the endpoint that accepts a request.
+     * Creates the endpoint that accepts a request.
      *
-     * @param from channel that watches the link so far
+     * @param from channel that has watched the link until now
      */
     ProviderEndpoint createEndpoint(EndpointSetup setup, ConnectionEvents events, ShmChannel from,
             ShmLink link, ShmMessage request) throws RdmaException {
@@ -92,7 +93,7 @@ final class ShmChannel implements ProviderChannel {
             try {
                 register(link.socket(), SelectionKey.OP_READ, link);
             } catch (IOException e) {
-                link.close(); // the accept finds that out
+                link.close(); // makes the accept fail
             }
         }
         return endpoint;
@@ -119,7 +120,7 @@ final class ShmChannel implements ProviderChannel {
         selector.wakeup();
     }
 
-    /** Lets go of sockets that are closed: they remain open until the selector is asked next. */
+    /** Runs the selector, since closed sockets remain open until it runs next. */
     void forgetClosed() {
         try {
             selector.selectNow();
@@ -134,12 +135,12 @@ final class ShmChannel implements ProviderChannel {
 
     boolean hasBacklog() { return backlogs.get() > 0; }
 
-    /** Posts what libfabric had no room for. */
+    /** Posts operations that libfabric had no room for. */
     void postBacklog() {
         endpoints.forEach(ShmEndpoint::postBacklog);
     }
 
-    /** From now on peers ring, until {@link #poll}. */
+    /** Has peers ring from now on, until {@link #poll}. */
     void announceSleep() {
         if (!isSleeping) {
             isSleeping = true;

@@ -16,8 +16,8 @@ import lunar.rdma.spi.ProviderDevice;
 import lunar.rdma.spi.ProviderDomain;
 
 /**
- * The provider "shm": processes of one machine. Its endpoints are of type FI_EP_RDM, without connections; these are
- * made here, with a TCP connection over loopback for each.
+ * Device of libfabric's provider "shm", which connects processes of one machine. Its endpoints are of type FI_EP_RDM,
+ * without connections; Lunar adds these, with a TCP connection over loopback for each.
  */
 record ShmDevice(DeviceInfo info) implements ProviderDevice {
     /** Operations in either direction of an endpoint. */
@@ -56,7 +56,7 @@ record ShmDevice(DeviceInfo info) implements ProviderDevice {
     @Override
     public ProviderDomain open() throws RdmaException {
         FabricInfo info = FabricInfo.query(KIND, false, null, true).orElseThrow(
-                () -> new RdmaUnavailableException("libfabric has no shm provider any more"));
+                () -> new RdmaUnavailableException("libfabric no longer has the shm provider"));
         return new ShmDomain(info);
     }
 }

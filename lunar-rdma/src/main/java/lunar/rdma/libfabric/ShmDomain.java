@@ -17,14 +17,14 @@ import lunar.rdma.spi.ProviderDomain;
 import lunar.rdma.spi.ProviderReceiveQueue;
 import lunar.rdma.spi.ProviderRegion;
 
-/** A domain of shm, and its {@link ShmBoard}. The lower bits of a key are the number of its slot there. */
+/** A domain of shm with its {@link ShmBoard}. The lower bits of a remote key are the number of its slot there. */
 final class ShmDomain implements ProviderDomain {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
 
-    /** How the names of boards of this process begin. */
+    /** Prefix of the names of this process's boards. */
     static final String BOARD_PREFIX = "lunar-rdma-" + ProcessHandle.current().pid() + "-";
 
-    /** A copy takes milliseconds; a peer that was stopped in the middle of one has ended it in the kernel. */
+    /** Longest wait for a peer's access: a copy takes milliseconds, and the kernel ends it even if the peer stops. */
     private static final long ACCESS_LIMIT_NS = TimeUnit.SECONDS.toNanos(1);
 
     private final FabricDomain fabric;
@@ -114,7 +114,7 @@ final class ShmDomain implements ProviderDomain {
         }
     }
 
-    /** Waits until an access by the peer of a connection, which has begun already, has ended. */
+    /** Waits until an access by the peer of a connection that has already begun has ended. */
     private void awaitAccess(int connection) {
         int access = board.access(connection);
         long end = System.nanoTime() + ACCESS_LIMIT_NS;
@@ -169,7 +169,7 @@ final class ShmDomain implements ProviderDomain {
         return slot;
     }
 
-    /** Ends the accesses of a peer: when this returns, it moves no data from or to memory of this side any more. */
+    /** Ends the accesses of a peer: after this, it no longer copies from or to memory of this side. */
     void giveConnection(int slot) {
         board.setOpen(slot, false);
         awaitAccess(slot);

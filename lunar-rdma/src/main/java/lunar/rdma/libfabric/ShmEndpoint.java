@@ -26,11 +26,11 @@ import lunar.rdma.spi.RawCompletions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An endpoint of shm with one peer. {@link ShmNatives} is libfabric's part, an endpoint that talks to one address;
- * {@link ShmLink} makes it a connection.
+ * An endpoint of shm that is connected to one peer. {@link ShmNatives} has the connectionless endpoint of libfabric,
+ * and {@link ShmLink} the TCP connection that makes it a connected one.
  *
- * <p>RDMA operations are performed by this side, while they are posted: libfabric copies between the processes. Before,
- * {@link ShmBoard#beginAccess} checks the key.
+ * <p>RDMA operations are performed while they are posted, by the posting thread: libfabric copies between the
+ * processes. {@link ShmBoard#beginAccess} checks the remote key before.
  */
 final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     /** Longer messages stay in the sender's memory until the receiver has copied them. */
@@ -39,7 +39,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
             .compile("fi_shm://(?<file>(?<pid>[0-9]{1,18}):[0-9]+:[0-9]+)\0?");
     private static final Path FOLDER = Path.of("/dev/shm");
 
-    /** An operation that libfabric had no room for. */
+    /** An operation that is posted again later, since libfabric had no room for it. */
     private record Waiting(WorkRequest request, long id) {}
 
     private final ShmChannel channel;
@@ -58,18 +58,18 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     private volatile boolean isAborted;
     /** Whether an operation of the send queue has failed here: none that follows it is performed. */
     private volatile boolean isBroken;
-    /** Whether this side has asked for the connection. */
+    /** Whether this side has requested the connection. */
     private volatile boolean isActive;
-    /** Whether {@link #progress} is to find out if the peer can be sent to; of the channel's thread. */
+    /** Whether {@link #progress} checks if the peer can be sent to; for the channel's thread. */
     private boolean isProbing;
     private volatile boolean isEstablished;
 
     /** Guarded by itself. */
     private final ArrayDeque<Waiting> backlog = new ArrayDeque<>();
     private volatile boolean hasBacklog;
-    /** Operations of the send queue that were given to libfabric; written while posting. */
+    /** Number of send queue operations that have been passed to libfabric; written while posting. */
     private volatile int posted;
-    /** Operations of the send queue that have completed; written by the thread that polls. */
+    /** Number of send queue operations that have completed; written by the thread that polls. */
     private int completed;
 
     ShmEndpoint(ShmChannel channel, EndpointSetup setup, ConnectionEvents events)
@@ -150,7 +150,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         return new ConnectionException("no connection: " + cause, reason);
     }
 
-    /** The peer breaks the protocol of the set-up, or cannot be reached by shared memory. */
+    /** Signals that the peer violates the set-up protocol, or cannot be reached by shared memory. */
     private static final class PeerException extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -195,22 +195,22 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         }
     }
 
-    /** Opens what the peer shares with this side. */
+    /** Opens the shared memory of the peer. */
     private void attach(ShmMessage from) throws IOException {
         Matcher matcher = NAME.matcher(from.endpoint());
         if (!matcher.matches() || !ShmBoard.NAME.matcher(from.board()).matches()) {
-            throw new PeerException("the peer's names are none");
+            throw new PeerException("the peer sent invalid names of its shared memory");
         }
         requireSameUser(matcher.group("file"));
         requireSameUser(from.board());
         peerBoard = ShmBoard.open(from.board());
         boolean isLocal = from.board().startsWith(ShmDomain.BOARD_PREFIX);
         if (!natives.insert(from.endpoint(), isLocal)) {
-            throw new PeerException("libfabric does not take the peer's address");
+            throw new PeerException("libfabric rejects the address of the peer");
         }
     }
 
-    /** Files of other users could have any contents. */
+    /** Requires that the peer runs as the same user: files of others could have any contents. */
     private void requireSameUser(String file) throws IOException {
         var own = Files.getOwner(FOLDER.resolve(channel.domain().boardName()));
         if (!Files.getOwner(FOLDER.resolve(file), LinkOption.NOFOLLOW_LINKS).equals(own)) {
@@ -245,8 +245,8 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     }
 
     /**
-     * Goes on with the set-up of the connection: an endpoint can send to another one once that has answered, which it
-     * does while it is polled. An empty write, which no peer notices, finds out.
+     * Continues the set-up of the connection. An endpoint of libfabric can send only after the peer's endpoint has
+     * answered, which that does while it is polled; an empty RDMA write, which has no effect at the peer, tests this.
      */
     void progress() {
         try {
@@ -304,10 +304,10 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
             }
             backlog.add(new Waiting(request.copy(), id));
         }
-        channel.wakeup(); // a sleep that has begun may be too long
+        channel.wakeup(); // the current sleep may be too long
     }
 
-    /** Posts what libfabric had no room for, as far as it has now. */
+    /** Posts operations that libfabric had no room for, as far as it has room now. */
     void postBacklog() {
         if (!hasBacklog) {
             return;
@@ -336,7 +336,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         }
     }
 
-    /** Gives an operation of the send queue to libfabric; false if there is no room. */
+    /** Passes an operation of the send queue to libfabric; returns false if there is no room. */
     private boolean send(WorkRequest request, long id) throws ProviderException {
         if (isBroken) {
             refuse(id, CompletionStatus.FLUSHED, 0);
@@ -361,7 +361,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
                 posted = count - 1;
             }
         }
-        ring(); // also where there was no room: at first, libfabric wants an answer of the peer's
+        ring(); // even if there was no room: libfabric first needs an answer of the peer
         return given;
     }
 
@@ -374,7 +374,8 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
             }
             refuse(id, CompletionStatus.REMOTE_ACCESS_ERROR, Numbers.EKEYREJECTED);
         } catch (ProviderException e) {
-            refuse(id, CompletionStatus.REMOTE_ACCESS_ERROR, e.code()); // the memory is gone, or the peer
+            // the peer or its memory no longer exists
+            refuse(id, CompletionStatus.REMOTE_ACCESS_ERROR, e.code());
         } finally {
             board.endAccess(connection);
         }
@@ -407,7 +408,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         }
     }
 
-    /** Whether operations may complete without a ring of the peer. */
+    /** Whether operations may complete without a wake-up by the peer. */
     boolean needsPolling() {
         return hasBacklog || posted != completed || isConnecting();
     }
@@ -417,7 +418,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
 
     @Override
     public void disconnect() {
-        // The end of the link, which follows, tells the peer.
+        // The peer is notified by the end of the link, which follows.
     }
 
     @Override

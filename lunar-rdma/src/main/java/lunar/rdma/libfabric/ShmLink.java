@@ -5,19 +5,19 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 
-/** The TCP connection behind a connection of shm. Its user is told what comes, by the thread of the channel. */
+/** The TCP connection behind a connection of shm. Its user is notified by the thread of the channel. */
 final class ShmLink {
-    /** Uses a link. */
+    /** Handles the events of a link. */
     interface User {
-        /** A connect is through. */
+        /** The link is connected. */
         void connected() throws IOException;
 
         void received(ShmMessage message) throws IOException;
 
         /**
-         * The link does not work any more, and is closed.
+         * The link has failed or ended, and is closed.
          *
-         * @param cause also the end of the stream
+         * @param cause reason, which may be the end of the stream
          */
         void ended(IOException cause);
     }
@@ -26,7 +26,7 @@ final class ShmLink {
     private final ByteBuffer bell = ByteBuffer.allocate(1);
     private final ByteBuffer received = ByteBuffer.allocate(ShmMessage.MAX_BYTES);
     private volatile User user;
-    /** Whether messages have ended, so that bytes are rings. */
+    /** Whether the set-up messages have ended, so that each byte is a wake-up ("ring"). */
     private boolean isBell;
 
     ShmLink(SocketChannel socket, User user) {
@@ -35,17 +35,17 @@ final class ShmLink {
     }
 
     /**
-     * Changes the user. Where another thread reads from then on, the key of the one before is cancelled earlier: the
+     * Changes the user. If another thread reads from then on, the key of the previous one is cancelled before: that
      * reader stops after the message that it handles.
      */
     void use(User other) { user = other; }
 
     SocketChannel socket() { return socket; }
 
-    /** What comes from now on are rings. */
+    /** Treats bytes as rings from now on. */
     void startBell() { isBell = true; }
 
-    /** Sends a message; it fits into the buffers of a socket, which were empty. */
+    /** Sends a message, which fits into the empty buffers of the socket. */
     void send(ShmMessage message) throws IOException {
         ByteBuffer bytes = message.encode();
         while (bytes.hasRemaining()) {
@@ -66,7 +66,7 @@ final class ShmLink {
         }
     }
 
-    /** Handles what a selector has found. */
+    /** Handles a key that the selector has selected. */
     void ready(SelectionKey key) {
         User told = user;
         if (!key.isValid()) {
@@ -116,7 +116,7 @@ final class ShmLink {
         try {
             socket.close();
         } catch (IOException e) {
-            // closed all the same
+            // the socket is closed regardless
         }
     }
 }

@@ -16,13 +16,13 @@ import lunar.rdma.spi.ListenerEvents;
 import lunar.rdma.spi.ProviderListener;
 import org.jspecify.annotations.Nullable;
 
-/** A port of the loopback interface where peers ask for connections. */
+/** Listens for connection requests on a port of the loopback interface. */
 final class ShmListener implements ProviderListener {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
 
-    /** A peer must have sent its request so soon after it has connected. */
+    /** Timeout for the request of a peer that has connected. */
     static final long SILENCE_MS = 10_000;
-    /** Most peers that have connected and not sent their request. */
+    /** Most peers that have connected but not yet sent their request. */
     private static final int MAX_SILENT = 64;
 
     private final ShmChannel channel;
@@ -52,7 +52,7 @@ final class ShmListener implements ProviderListener {
         }
     }
 
-    /** Shared memory reaches no farther. */
+    /** Requires a loopback address, since shared memory only reaches this machine. */
     static void requireLoopback(InetSocketAddress at, ConnectionException.Reason reason)
             throws ConnectionException {
         if (at.isUnresolved() || !at.getAddress().isLoopbackAddress()) {
@@ -74,7 +74,7 @@ final class ShmListener implements ProviderListener {
     @Override
     public InetSocketAddress address() { return address; }
 
-    /** Accepts connections that are there. */
+    /** Accepts pending connections. */
     void accept() {
         try {
             for (SocketChannel socket; (socket = server.accept()) != null;) {
@@ -98,7 +98,7 @@ final class ShmListener implements ProviderListener {
 
     boolean hasSilent() { return !silent.isEmpty(); }
 
-    /** Ends connections that have sent no request in time. */
+    /** Closes connections that have not sent a request in time. */
     void closeSilent() {
         if (!silent.isEmpty()) {
             long now = System.nanoTime();
@@ -120,7 +120,7 @@ final class ShmListener implements ProviderListener {
         channel.forgetClosed();
     }
 
-    /** A peer that has connected and not sent its request. */
+    /** A peer that has connected but not yet sent its request. */
     private final class Caller implements ShmLink.User {
         private final ShmLink link;
         private final long deadline = System.nanoTime()

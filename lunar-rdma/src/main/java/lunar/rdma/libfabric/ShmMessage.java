@@ -6,13 +6,12 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A message of the connection set-up of shm, over TCP: length of what follows (2 bytes), magic, kind, then the names
- * and numbers by which the peer finds the sender, each text after its length, and private data. Integers are
- * big-endian.
+ * A message of shm's connection set-up over TCP: length of the rest (2 bytes), magic, kind, then the names and numbers
+ * by which the peer finds the sender, each text after its length, and private data. Integers are big-endian.
  *
- * <p>An active side sends REQUEST; the passive one answers ACCEPT or REJECT. After an ACCEPT each side makes sure that
- * it can send to the other, first the active one, and says so by READY. From then on bytes are rings of a bell, which
- * wake the peer's thread up. The end of the stream is the end of the connection.
+ * <p>The active side sends REQUEST; the passive side answers ACCEPT or REJECT. After an ACCEPT each side, first the
+ * active one, checks that it can send to the other, and then sends READY. From then on each byte is a ring, which wakes
+ * up the peer's thread. The end of the stream is the end of the connection.
  */
 final class ShmMessage {
     enum Kind {
@@ -101,7 +100,7 @@ final class ShmMessage {
      * Whether a whole message has been received.
      *
      * @param received from its start to the buffer's position
-     * @throws IOException if it is longer than any
+     * @throws IOException if it exceeds the longest message
      */
     static boolean isComplete(ByteBuffer received) throws IOException {
         if (received.position() < Short.BYTES) {
@@ -117,14 +116,14 @@ final class ShmMessage {
     /**
      * Decodes a complete message.
      *
-     * @throws IOException if the peer breaks the format
+     * @throws IOException if the format is invalid
      */
     static ShmMessage decode(ByteBuffer received) throws IOException {
         int length = received.getShort(0) & 0xFFFF;
         ByteBuffer body = received.slice(Short.BYTES, length);
         try {
             if (body.getInt() != MAGIC) {
-                throw new IOException("another protocol");
+                throw new IOException("not a set-up message of Lunar's shm");
             }
             Kind kind = Kind.of(body.get());
             String endpoint = text(body);
@@ -138,7 +137,7 @@ final class ShmMessage {
             body.get(data);
             return new ShmMessage(kind, endpoint, board, channel, connection, data);
         } catch (BufferUnderflowException e) {
-            throw new IOException("message is cut short", e);
+            throw new IOException("truncated message", e);
         }
     }
 

@@ -12,10 +12,10 @@ import lunar.rdma.posix.SignalHandlers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The native objects of an endpoint of shm: the endpoint, its address vector, its completion queues. It has these for
- * itself, since libfabric lets two endpoints of one process use each other's memory directly, without a mapping of
- * their own: neither may be freed before both are done. Objects of an endpoint that is closed wait for the peer's then;
- * without being polled, they do nothing.
+ * The native objects of an endpoint of shm: the endpoint, its address vector, its completion queues. They are not
+ * shared with other endpoints, since libfabric lets two endpoints of one process use each other's memory directly,
+ * without a mapping of their own: neither may be freed before both are closed. Until then the objects of a closed
+ * endpoint remain allocated; they do nothing, since they are not polled.
  */
 final class ShmNatives {
     private static final int NAME_BYTES = 256;
@@ -131,8 +131,8 @@ final class ShmNatives {
      * Makes the peer's address the first of the vector.
      *
      * @param isLocal whether the peer is in this process
-     * @return whether libfabric takes it; false also if a peer in this process is closed, is this endpoint, or belongs to
-     *         another connection
+     * @return whether libfabric accepts it; false also if a peer in this process is closed, is this endpoint, or belongs
+     *         to another connection
      */
     boolean insert(String peer, boolean isLocal) {
         synchronized (IN_USE) {
@@ -160,7 +160,7 @@ final class ShmNatives {
                 && (other == null || other.partner == null || other.partner == this);
     }
 
-    /** The endpoint is done: frees the objects, now or when the peer in this process is done, too. */
+    /** Frees the objects of the closed endpoint, now or when the peer in this process is closed as well. */
     void done() {
         ShmNatives other;
         synchronized (IN_USE) {

@@ -9,11 +9,11 @@ import lunar.rdma.spi.ProviderQueue;
 import lunar.rdma.spi.RawCompletions;
 
 /**
- * A completion queue of shm: the native queues of its endpoints. Besides what they report it has operations that were
- * refused here, and it posts operations again for which libfabric had no room.
+ * A completion queue of shm, which reads the native queues of its endpoints. It also reports operations that were
+ * rejected on this side, and posts operations again for which libfabric had no room.
  */
 final class ShmQueue implements ProviderQueue {
-    /** An operation that was not posted. */
+    /** A rejected operation, which was not posted. */
     private record Refused(long id, CompletionStatus status, int code) {}
 
     private final ShmChannel channel;
@@ -21,7 +21,7 @@ final class ShmQueue implements ProviderQueue {
     private final CompletionReader reader = new CompletionReader(
             arena.allocate(CompletionReader.BYTES, 64));
     private final CopyOnWriteArrayList<ShmEndpoint> endpoints = new CopyOnWriteArrayList<>();
-    /** Endpoint that is read first, so that all get their turn. */
+    /** Endpoint that is read first, in turn. */
     private int turn;
     /** Guarded by itself. */
     private final ArrayDeque<Refused> refused = new ArrayDeque<>();

@@ -9,7 +9,7 @@ import lunar.rdma.spi.ProviderChannel;
 import lunar.rdma.spi.ProviderEndpoint;
 import lunar.rdma.spi.ProviderRequest;
 
-/** A peer's request for a connection over shm. */
+/** Connection request of a peer over shm. */
 final class ShmRequest implements ProviderRequest, ShmLink.User {
     private final ShmChannel channel;
     private final ShmLink link;
@@ -40,7 +40,7 @@ final class ShmRequest implements ProviderRequest, ShmLink.User {
         try {
             link.send(ShmMessage.of(ShmMessage.Kind.REJECT, data));
         } catch (IOException e) {
-            // The peer has gone away.
+            // The peer has closed the connection.
         }
         link.close();
     }
@@ -55,6 +55,6 @@ final class ShmRequest implements ProviderRequest, ShmLink.User {
 
     @Override
     public void ended(IOException cause) {
-        // The link is closed; an accept finds that out.
+        // The link is closed, so that an accept fails.
     }
 }

@@ -9,8 +9,8 @@ import lunar.rdma.WorkRequest;
  * at the same time, by different threads.
  *
  * <p>Every operation reports its completion. A signalled write reports it once the data are in the peer's memory
- * (FI_DELIVERY_COMPLETE), as reliable connections of hardware do; one that is not signalled, once the local memory is
- * not in use any more, which saves the peer's answer.
+ * (FI_DELIVERY_COMPLETE), as reliable connections of hardware do; an unsignalled one, once the local memory is no
+ * longer in use, which saves an answer of the peer.
  */
 final class Transfers {
     private static final long INLINE = Numbers.FI_COMPLETION | Numbers.FI_INJECT;
@@ -86,7 +86,7 @@ final class Transfers {
     }
 
     /**
-     * Posts a write of nothing to nowhere; its completion has an identity that no operation has.
+     * Posts an empty write without a destination; its completion has an id that no operation has.
      *
      * @return false if there is no room at the moment
      */

@@ -5,8 +5,9 @@ import lunar.rdma.MemorySlice;
 import lunar.rdma.RdmaException;
 
 /**
- * A message in the memory that the device wrote it to, of {@link Messenger#receiveMessage}. Belongs to the thread of
- * the messenger; its memory takes another message after {@link #close}.
+ * A received message in the registered memory that the device has written it to, from
+ * {@link Messenger#receiveMessage}. For the thread of the messenger; {@link #close} makes the memory available for
+ * another message.
  */
 public final class Message implements AutoCloseable {
     private final Messenger messenger;
@@ -20,20 +21,20 @@ public final class Message implements AutoCloseable {
         this.bytes = bytes;
     }
 
-    /** Length of the message. */
+    /** Length of the message in bytes. */
     public int bytes() { return bytes; }
 
-    /** The message; not to be used after {@link #close}. */
+    /** Returns the message; invalid after {@link #close}. */
     public MemorySegment segment() {
         return slice.segment().asSlice(0, bytes);
     }
 
-    /** Memory of the message as registered memory, for example to send it on. */
+    /** Returns the registered memory of the message, for example to forward it. */
     public MemorySlice slice() {
         return slice;
     }
 
-    /** Gives the memory back: it is posted for another message. Idempotent. */
+    /** Gives the memory back, by posting it as a receive. Idempotent. */
     @Override
     public void close() throws RdmaException {
         if (!isClosed) {

@@ -13,8 +13,8 @@ import lunar.rdma.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accepts connections for {@link Messenger}s, which other threads may use. For use by one thread at a time;
- * {@link #wakeup} by any.
+ * Accepts connections and returns a {@link Messenger} for each, which another thread may use. For one thread at a time;
+ * {@link #wakeup} may be called by any thread.
  */
 public final class MessageListener implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
@@ -28,8 +28,8 @@ public final class MessageListener implements AutoCloseable {
     private @Nullable RdmaException failure;
 
     /**
-     * @param domain remains the caller's, which closes it after the listener and its messengers
-     * @param address port 0 picks a free one
+     * @param domain open device, which the caller closes after the listener and its messengers
+     * @param address address to listen on; port 0 picks a free port
      */
     public MessageListener(ProtectionDomain domain, InetSocketAddress address,
             MessengerOptions options) throws RdmaException {
@@ -55,16 +55,16 @@ public final class MessageListener implements AutoCloseable {
         public void failed(RdmaException cause) { failure = cause; }
     }
 
-    /** The address, with the port that was picked. */
+    /** Returns the local address, with the actual port. */
     public InetSocketAddress address() {
         return listener.address();
     }
 
     /**
-     * Accepts a connection. A peer that goes away meanwhile is passed over.
+     * Waits for a connection request and accepts it. Skips a request whose peer gives up meanwhile.
      *
-     * @param timeoutMs 0 for no limit
-     * @return null when the time is over, or after {@link #wakeup}
+     * @param timeoutMs timeout in milliseconds; 0 for none
+     * @return null if the timeout expires, or after {@link #wakeup}
      */
     public @Nullable Messenger accept(long timeoutMs) throws RdmaException {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
@@ -74,7 +74,8 @@ public final class MessageListener implements AutoCloseable {
                 try {
                     return Messenger.accept(domain, request, options, new byte[0]);
                 } catch (ConnectionException e) {
-                    LOG.log(System.Logger.Level.DEBUG, "request of {0}: {1}", request.peer(),
+                    LOG.log(System.Logger.Level.DEBUG, "connection of {0} not established: {1}",
+                            request.peer(),
                             e.getMessage());
                 }
             } else if (failure != null) {
@@ -96,13 +97,13 @@ public final class MessageListener implements AutoCloseable {
         }
     }
 
-    /** Ends the {@link #accept} that is under way; without one, the next that finds no request returns at once. */
+    /** Makes the current or, if there is none, the next {@link #accept} return at once, unless there is a request. */
     public void wakeup() {
         isWoken = true;
         channel.wakeup();
     }
 
-    /** Stops listening; messengers that were accepted remain. Idempotent. */
+    /** Stops listening. Messengers that have been accepted remain open. Idempotent. */
     @Override
     public void close() { channel.close(); }
 }

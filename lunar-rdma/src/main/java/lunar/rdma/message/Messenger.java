@@ -31,15 +31,15 @@ import lunar.rdma.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection with blocking calls, and its own event channel and memory. For use by one thread at a time. Time limits
- * are in milliseconds, 0 for none.
+ * Sends and receives messages, and reads and writes memory of the peer, by blocking calls. Has its own event channel
+ * and registered memory. For one thread at a time. Timeouts are in milliseconds, 0 for none.
  *
- * <p>A call that finds the connection ended throws {@link ConnectionException}; messages that have come before are
- * still received.
+ * <p>If the connection has ended, calls throw {@link ConnectionException}; messages that have arrived before can still
+ * be received.
  */
 public final class Messenger implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
-    /** Longest wait of the close for a completion. */
+    /** Longest wait of {@link #close} for a single completion. */
     private static final long FLUSH_MS = 100;
 
     private final EventChannel channel;
@@ -56,12 +56,12 @@ public final class Messenger implements AutoCloseable {
     private byte[] peerData = {};
     private @Nullable ConnectionException failure;
 
-    /** The operation that a call waits for: one at a time. */
+    /** The operation that a call waits for, one at a time. */
     private static final class Operation {
         private @Nullable CompletionStatus status;
     }
 
-    /** Makes the endpoint of a messenger. */
+    /** Creates the endpoint of a messenger. */
     @FunctionalInterface
     private interface Factory {
         Endpoint create(EventChannel channel, EndpointOptions options, EndpointHandler handler)
@@ -104,7 +104,7 @@ public final class Messenger implements AutoCloseable {
         }
     }
 
-    /** Keeps what happens to the connection. */
+    /** Records the events of the connection. */
     private final class Events implements EndpointHandler {
         @Override
         public void established(Endpoint of, byte[] privateData) { peerData = privateData; }
@@ -120,10 +120,10 @@ public final class Messenger implements AutoCloseable {
     }
 
     /**
-     * Connects.
+     * Connects to a peer. The caller closes the messenger.
      *
-     * @param domain remains the caller's, which closes it after the messenger
-     * @param privateData goes to the peer with the request
+     * @param domain open device, which the caller closes after the messenger
+     * @param privateData passed to the peer with the request
      */
     public static Messenger connect(ProtectionDomain domain, InetSocketAddress address,
             MessengerOptions options, byte[] privateData) throws RdmaException {
@@ -173,17 +173,17 @@ public final class Messenger implements AutoCloseable {
     }
 
     /**
-     * The endpoint, for operations that are posted rather than waited for. Their completions are not shown: let a call
-     * of the messenger that waits follow, such as a read.
+     * Returns the endpoint, to post operations without waiting for them. Their completions are not reported;
+     * to wait for them, make a blocking call of the messenger afterwards, such as a read.
      */
     public Endpoint endpoint() { return endpoint; }
 
-    /** Private data that came with the peer's accept; empty on the accepting side. */
+    /** Returns the private data of the peer's accept; empty on the accepting side. */
     public byte[] peerData() {
         return peerData.clone();
     }
 
-    /** Handles completions that are there, or waits for some. Returns without any after a time limit. */
+    /** Handles available completions, or waits for some. Returns without any if the time limit expires. */
     private void step(long limitMs) throws RdmaException {
         if (drain() > 0) {
             return;
@@ -207,7 +207,7 @@ public final class Messenger implements AutoCloseable {
                 case Operation waitedFor -> waitedFor.status = one.status();
                 case MemorySlice slice -> {
                     if (one.operation() != lunar.rdma.Operation.RECEIVE) {
-                        slice.close(); // sent
+                        slice.close(); // the message has been sent
                     } else if (one.isSuccess()) {
                         arrived.add(new Message(this, slice, one.bytes()));
                     }
@@ -219,21 +219,21 @@ public final class Messenger implements AutoCloseable {
         return count;
     }
 
-    /** Sends a whole array by a copy. */
+    /** Sends a copy of an array. */
     public void send(byte[] data) throws RdmaException {
         send(data, 0, data.length);
     }
 
     /**
-     * Sends a part of an array by a copy. Returns once the bytes are copied, and while all buffers are in use, once one
-     * is free.
+     * Sends a copy of a part of an array. Returns once the bytes have been copied; if all buffers are in use, waits for
+     * a free one first.
      *
      * @throws IllegalArgumentException if the part is longer than {@link MessengerOptions#messageBytes}
      */
     public void send(byte[] data, int offset, int length) throws RdmaException {
         Objects.checkFromIndexSize(offset, length, data.length);
         if (length > options.messageBytes()) {
-            throw new IllegalArgumentException(length + " bytes; messages have at most "
+            throw new IllegalArgumentException(length + " bytes; the longest message has "
                     + options.messageBytes());
         }
         MemorySlice slice = freeSlice();
@@ -260,7 +260,7 @@ public final class Messenger implements AutoCloseable {
         }
     }
 
-    /** Sends registered memory without a copy. Returns when it is not in use any more. */
+    /** Sends registered memory without a copy. Returns when the device no longer uses it. */
     public void send(RegisteredMemory memory, long offset, long length) throws RdmaException {
         perform(work.send().add(memory, offset, length), "send");
     }
@@ -272,7 +272,7 @@ public final class Messenger implements AutoCloseable {
         }
     }
 
-    /** Writes registered memory to memory of the peer. Returns when it is there. */
+    /** Writes registered memory to memory of the peer. Returns when the data have been placed. */
     public void write(RegisteredMemory from, long offset, long length, RemoteMemory to)
             throws RdmaException {
         perform(work.write(to.slice(0, length)).add(from, offset, length), "RDMA write");
@@ -286,7 +286,7 @@ public final class Messenger implements AutoCloseable {
 
     private void perform(WorkRequest request, String name) throws RdmaException {
         operation.status = null;
-        endpoint.post(request.attachment(operation)); // the queue has a place for it besides those of copies
+        endpoint.post(request.attachment(operation)); // the send queue is deeper by one than the pool of copies
         while (operation.status == null) {
             step(0);
         }
@@ -302,10 +302,10 @@ public final class Messenger implements AutoCloseable {
     }
 
     /**
-     * Receives a message without a copy. The caller closes it: as long as it does not, its memory takes no other
-     * message.
+     * Receives a message without a copy. The caller closes the message; until then its memory cannot receive another
+     * one.
      *
-     * @return null when the time is over
+     * @return null if the timeout expires
      */
     public @Nullable Message receiveMessage(long timeoutMs) throws RdmaException {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
@@ -321,7 +321,7 @@ public final class Messenger implements AutoCloseable {
                     return null;
                 }
             }
-            drain(); // what came before the end
+            drain(); // messages that arrived before the end of the connection
             if (arrived.isEmpty()) {
                 requireConnected();
                 step(left);
@@ -330,10 +330,10 @@ public final class Messenger implements AutoCloseable {
     }
 
     /**
-     * Receives a message by a copy to an array.
+     * Receives a message and copies it to an array.
      *
-     * @return length of the message; -1 when the time is over
-     * @throws IndexOutOfBoundsException if the array is shorter; the message is lost
+     * @return length of the message in bytes; -1 if the timeout expires
+     * @throws IndexOutOfBoundsException if the message is longer than the array; the message is lost
      */
     public int receive(byte[] into, long timeoutMs) throws RdmaException {
         try (Message message = receiveMessage(timeoutMs)) {
@@ -347,9 +347,9 @@ public final class Messenger implements AutoCloseable {
     }
 
     /**
-     * Receives a message by a copy to a new array.
+     * Receives a message and copies it to a new array.
      *
-     * @return null when the time is over
+     * @return null if the timeout expires
      */
     public byte @Nullable [] receive(long timeoutMs) throws RdmaException {
         try (Message message = receiveMessage(timeoutMs)) {
@@ -358,8 +358,8 @@ public final class Messenger implements AutoCloseable {
     }
 
     /**
-     * Ends the connection and frees its memory. What was sent by copies is on its way before, unless the peer does not
-     * take it within {@link MessengerOptions#timeoutMs}. Idempotent.
+     * Ends the connection and frees its memory. Waits before until copies that are being sent have been sent, at most
+     * for {@link MessengerOptions#timeoutMs}. Idempotent.
      */
     @Override
     public void close() {
@@ -370,7 +370,8 @@ public final class Messenger implements AutoCloseable {
                 step(FLUSH_MS);
             }
         } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.DEBUG, "end of {0}: {1}", endpoint, e.getMessage());
+            LOG.log(System.Logger.Level.DEBUG, "cannot complete the sends of {0}: {1}", endpoint,
+                    e.getMessage());
         }
         channel.close();
         sendPool.close();

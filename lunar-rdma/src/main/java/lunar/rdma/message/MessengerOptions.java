@@ -3,13 +3,13 @@ package lunar.rdma.message;
 /**
  * Options of a {@link Messenger}.
  *
- * @param messageBytes longest message that is received, and that is sent by a copy; both ends should agree
- * @param depth messages that are buffered in each direction
- * @param spinNanos how long a call looks for completions before its thread sleeps
- * @param timeoutMs limit for the connection set-up
+ * @param messageBytes longest message that can be received, or sent by a copy; both ends should use the same value
+ * @param depth most messages that are buffered in each direction
+ * @param spinNanos how long a call polls for completions before its thread sleeps
+ * @param timeoutMs timeout of the connection set-up, and of pending sends at the close
  */
 public record MessengerOptions(int messageBytes, int depth, long spinNanos, int timeoutMs) {
-    /** 64 KiB, 16 messages, no spinning, 10 seconds. */
+    /** The defaults: 64 KiB, 16 messages, no spinning, 10 seconds. */
     public static final MessengerOptions DEFAULT = new MessengerOptions(64 << 10, 16, 0, 10_000);
 
     public MessengerOptions {

@@ -1,9 +1,9 @@
 /**
- * Blocking calls on a connection: {@link lunar.rdma.message.Messenger} sends and receives messages, reads and writes
- * memory of the peer, and waits for the completion of each; {@link lunar.rdma.message.MessageListener} accepts
+ * RDMA connections with blocking calls: {@link lunar.rdma.message.Messenger} sends and receives messages, reads and
+ * writes memory of the peer, and waits for the completion of each; {@link lunar.rdma.message.MessageListener} accepts
  * connections. For programs with few connections and a thread for each; event loops use {@link lunar.rdma.Endpoint}.
  *
- * <p>How bytes cross the border between the collected heap and registered memory is the caller's choice, with the names
+ * <p>The caller chooses how messages get from the Java heap to registered memory and back; the variants have the names
  * of Javia-I:
  *
  * <table>

@@ -21,7 +21,7 @@ public final class WaitSet implements AutoCloseable {
     private final Libc libc;
     private final Arena arena = Arena.ofShared();
     private final int eventfd;
-    /** The number that is written to the eventfd, then where what is read from it goes. */
+    /** Number to write to the eventfd, then memory for the number that is read. */
     private final MemorySegment numbers = arena.allocate(ValueLayout.JAVA_LONG, 2);
 
     /** Descriptors besides the eventfd. Guarded by this, and replaced when it changes. */
@@ -37,7 +37,7 @@ public final class WaitSet implements AutoCloseable {
         eventfd = libc.eventfd();
         if (eventfd < 0) {
             arena.close();
-            throw new RdmaUnavailableException("no descriptor left for an eventfd");
+            throw new RdmaUnavailableException("cannot create an eventfd: no free file descriptor");
         }
         numbers.set(ValueLayout.JAVA_LONG, 0, 1);
     }
@@ -56,9 +56,9 @@ public final class WaitSet implements AutoCloseable {
     private synchronized int[] watched() { return watched; }
 
     /**
-     * Waits until a descriptor can be read or {@link #wakeup} is called; may return for no reason.
+     * Waits until a descriptor is readable or {@link #wakeup} is called; may return spuriously.
      *
-     * @param limitMs longest wait; 0 for no limit
+     * @param limitMs time limit in milliseconds; 0 for none
      */
     public void await(long limitMs) {
         int[] descriptors = watched();
@@ -82,7 +82,7 @@ public final class WaitSet implements AutoCloseable {
         prepared = descriptors;
     }
 
-    /** Ends the wait that is under way; without one, the next returns at once. Any thread, also after the close. */
+    /** Makes the current or, if there is none, the next wait return at once. Any thread, even after the close. */
     public synchronized void wakeup() {
         if (!isClosed) {
             libc.signal(eventfd, numbers);

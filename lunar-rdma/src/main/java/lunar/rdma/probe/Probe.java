@@ -6,11 +6,11 @@ import lunar.rdma.ProtectionDomain;
 import lunar.rdma.RdmaException;
 
 /**
- * Measures round trips and bandwidth with a {@link Responder}. Both ends poll; a connection is made for each
- * measurement. For one thread.
+ * Measures round-trip times and bandwidth with a {@link Responder}. Both ends poll; each measurement has a connection
+ * of its own. For one thread at a time.
  */
 public final class Probe {
-    /** Longest message. */
+    /** Length in bytes of the longest message. */
     public static final int MAX_MESSAGE_BYTES = 16 << 20;
 
     private final ProtectionDomain domain;
@@ -22,11 +22,12 @@ public final class Probe {
     }
 
     /**
-     * Sends messages that come back, one at a time.
+     * Sends messages that the peer echoes, one at a time.
      *
-     * @param warmUp messages that are not measured, before
-     * @param each gets the nanoseconds of each round trip
-     * @return nanoseconds of all round trips together
+     * @param warmUp number of round trips before the measured ones
+     * @param count number of measured round trips
+     * @param each receives the time of each round trip in nanoseconds
+     * @return total time of the measured round trips in nanoseconds
      */
     public long roundTrips(Variant variant, int messageBytes, int warmUp, int count,
             LongConsumer each) throws RdmaException {
@@ -58,8 +59,9 @@ public final class Probe {
     /**
      * Sends messages in one direction, up to {@link ProbeEnd#DEPTH} ahead of the peer.
      *
-     * @param count rounded up to a multiple of {@link ProbeEnd#BATCH}
-     * @return nanoseconds until the peer has received all
+     * @param warmUp number of messages before the measured ones
+     * @param count number of measured messages, rounded up to a multiple of {@link ProbeEnd#BATCH}
+     * @return time in nanoseconds until the peer has received all of them
      */
     public long stream(Variant variant, int messageBytes, int warmUp, int count)
             throws RdmaException {
@@ -72,7 +74,7 @@ public final class Probe {
         }
     }
 
-    /** Number of messages that {@link #stream} sends. */
+    /** Returns the number of messages that {@link #stream} measures for a count. */
     public static int messages(int count) {
         return batches(count) * ProbeEnd.BATCH;
     }

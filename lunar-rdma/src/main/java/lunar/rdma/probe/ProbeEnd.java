@@ -28,11 +28,11 @@ import lunar.rdma.RdmaException;
 import lunar.rdma.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
-/** One end of a connection that is measured. For one thread. */
+/** One end of a connection whose round trips or bandwidth are measured. For one thread at a time. */
 final class ProbeEnd implements EndpointHandler, AutoCloseable {
-    /** Messages in flight in each direction. */
+    /** Most messages in flight in each direction. */
     static final int DEPTH = 16;
-    /** A sink confirms so many messages at a time. */
+    /** Number of messages that a sink acknowledges together. */
     static final int BATCH = 8;
 
     /** Polls without a completion before the thread sleeps: about a millisecond. */
@@ -40,7 +40,7 @@ final class ProbeEnd implements EndpointHandler, AutoCloseable {
     private static final int SPINS_PER_LOOK = 512;
     private static final long SLEEP_MS = 100;
 
-    /** Makes the endpoint. */
+    /** Creates the endpoint. */
     @FunctionalInterface
     private interface Factory {
         Endpoint create(EventChannel channel, EndpointOptions options, EndpointHandler handler)
@@ -60,7 +60,7 @@ final class ProbeEnd implements EndpointHandler, AutoCloseable {
     private final WorkRequest work = new WorkRequest();
     private final Completions batch = new Completions(DEPTH);
     private byte[] array;
-    /** Memory that is registered for a send which is not complete. */
+    /** Memory that is registered for sends that have not completed. */
     private final Set<MemoryRegion> pins = new HashSet<>();
     private int inFlight;
     private long received;
@@ -202,7 +202,7 @@ final class ProbeEnd implements EndpointHandler, AutoCloseable {
         inFlight++;
     }
 
-    /** Handles completions that are there. After many calls without any, it sleeps until there are some. */
+    /** Handles available completions. After many calls without any, sleeps until there are some. */
     void poll() throws RdmaException {
         int count = queue.poll(batch);
         if (count == 0) {
@@ -252,7 +252,7 @@ final class ProbeEnd implements EndpointHandler, AutoCloseable {
                 throw new OperationException(one.operation() + " with " + endpoint.peer(),
                         one.status());
             }
-            channel.poll(); // why the connection has ended
+            channel.poll(); // reports why the connection has ended
         }
     }
 
@@ -264,7 +264,7 @@ final class ProbeEnd implements EndpointHandler, AutoCloseable {
                 var fresh = new byte[bytes];
                 MemorySegment.copy(slice.segment(), ValueLayout.JAVA_BYTE, 0, fresh, 0, bytes);
                 if (bytes == array.length) {
-                    array = fresh; // which is used: the next send is from it
+                    array = fresh; // keeps the allocation in use: the next send is from it
                 }
             }
             case ZERO_COPY, PIN -> {

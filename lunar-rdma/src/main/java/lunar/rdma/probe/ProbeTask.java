@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a connection is for: private data of its request, big-endian.
+ * Purpose of a connection: the private data of its request, big-endian.
  *
  * <pre>
  *  0  magic, 4 bytes
@@ -27,7 +27,7 @@ record ProbeTask(boolean isEcho, Variant variant, int messageBytes) {
                 .put((byte) variant.code()).putInt(messageBytes).array();
     }
 
-    /** Returns null for what is no task. Devices may add zeros. */
+    /** Decodes private data; returns null if they are not a task. Devices may pad them with zeros. */
     static @Nullable ProbeTask decode(byte[] data) {
         ByteBuffer buffer = ByteBuffer.wrap(data);
         try {

@@ -10,7 +10,7 @@ import lunar.rdma.ProtectionDomain;
 import lunar.rdma.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-/** The peer of a {@link Probe}: serves one connection after the other, on a thread of its own. */
+/** Answers {@link Probe}s: serves one connection at a time, on a thread of its own. */
 public final class Responder implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
 
@@ -23,8 +23,8 @@ public final class Responder implements AutoCloseable {
     private @Nullable RdmaException failure;
 
     /**
-     * @param domain remains the caller's, which closes it afterwards
-     * @param address port 0 picks a free one
+     * @param domain open device, which the caller closes after the responder
+     * @param address address to listen on; port 0 picks a free port
      */
     public Responder(ProtectionDomain domain, InetSocketAddress address) throws RdmaException {
         this.domain = domain;
@@ -49,7 +49,7 @@ public final class Responder implements AutoCloseable {
         public void failed(RdmaException cause) { failure = cause; }
     }
 
-    /** The address, with the port that was picked. */
+    /** Returns the local address, with the actual port. */
     public InetSocketAddress address() {
         return listener.address();
     }
@@ -70,7 +70,7 @@ public final class Responder implements AutoCloseable {
             channel.close();
         }
         if (failure != null) {
-            LOG.log(System.Logger.Level.ERROR, "responder ends: {0}", failure.getMessage());
+            LOG.log(System.Logger.Level.ERROR, "RDMA responder stopped: {0}", failure.getMessage());
         }
     }
 
@@ -90,12 +90,12 @@ public final class Responder implements AutoCloseable {
                 }
             }
         } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.DEBUG, "connection of {0}: {1}", request.peer(),
+            LOG.log(System.Logger.Level.DEBUG, "connection of {0} failed: {1}", request.peer(),
                     e.getMessage());
         }
     }
 
-    /** Ends the connection that is served, and stops listening. Waits for that even if interrupted. */
+    /** Ends the current connection and stops listening. Waits until this is done, even if interrupted. */
     @Override
     public void close() {
         isClosed = true;

@@ -3,25 +3,25 @@ package lunar.rdma.probe;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** How the bytes of a message cross the border between the collected heap and registered memory, as in Javia-I. */
+/** How the bytes of a message get from the Java heap to registered memory and back, as in Javia-I. */
 public enum Variant {
-    /** A send copies from an array to a registered slice; a receive copies to an array that exists. */
+    /** A send copies from an array to a registered slice; a receive copies to an existing array. */
     COPY(1),
     /** Like {@link #COPY}, but a receive copies to a new array. */
     COPY_ALLOC(2),
     /** Messages stay in registered memory. */
     ZERO_COPY(3),
-    /** A send registers its memory and deregisters it afterwards; a receive leaves the message where it is. */
+    /** A send registers its memory and deregisters it afterwards; a receive leaves the message in registered memory. */
     PIN(4);
 
     private final int code;
 
     Variant(int code) { this.code = code; }
 
-    /** Number in a {@link ProbeTask}. */
+    /** Code of the variant in a {@link ProbeTask}. */
     int code() { return code; }
 
-    /** Finds a variant by its number; null for none. */
+    /** Returns the variant of a code; null if there is none. */
     static @Nullable Variant of(int code) {
         for (Variant variant : values()) {
             if (variant.code == code) {
@@ -31,15 +31,15 @@ public enum Variant {
         return null;
     }
 
-    /** Name in lower case, with dashes. */
+    /** Returns the name in lower case, with dashes. */
     public String text() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /**
-     * Finds a variant by its {@link #text}.
+     * Returns the variant of a {@link #text}.
      *
-     * @throws IllegalArgumentException with a message that lists them
+     * @throws IllegalArgumentException if there is none; the message lists the variants
      */
     public static Variant of(String text) {
         for (Variant variant : values()) {
@@ -48,6 +48,6 @@ public enum Variant {
             }
         }
         throw new IllegalArgumentException(
-                "no variant '" + text + "'; write copy, copy-alloc, zero-copy or pin");
+                "unknown variant '" + text + "': must be copy, copy-alloc, zero-copy or pin");
     }
 }

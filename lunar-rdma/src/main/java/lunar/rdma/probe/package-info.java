@@ -1,7 +1,8 @@
 /**
- * Round trips and bandwidth of a device, for each way of bytes from and to the collected heap: {@link
- * lunar.rdma.probe.Probe} measures with a peer that runs a {@link lunar.rdma.probe.Responder}. Both ends poll their
- * completion queues, and sleep after about a millisecond without a completion.
+ * Measurement of an RDMA device: {@link lunar.rdma.probe.Probe} measures round-trip times and bandwidth with a peer
+ * that runs a {@link lunar.rdma.probe.Responder}, for each {@link lunar.rdma.probe.Variant} of moving messages between
+ * the Java heap and registered memory. Both ends poll their completion queues, and sleep after about a millisecond
+ * without a completion.
  *
  * <pre>{@code
  * try (ProtectionDomain domain = Rdma.device("libfabric:shm").open();

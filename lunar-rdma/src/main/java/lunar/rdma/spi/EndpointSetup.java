@@ -3,17 +3,19 @@ package lunar.rdma.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings from which a provider makes an endpoint; within the limits of the device.
+ * Settings with which a provider creates an endpoint; within the limits of the device.
  *
- * @param shared where its receives are taken from; null for a queue of its own
- * @param sharedId names this endpoint in {@link RawCompletions#addShared}; also the upper half of the identities of
- *        operations that are posted to its own receive queue
+ * @param sendQueue completion queue of sends, writes and reads
+ * @param receiveQueue completion queue of receives; may be the same queue
+ * @param shared shared receive queue that it takes receives from; null for a receive queue of its own
+ * @param sharedId identifies this endpoint in {@link RawCompletions#addShared}; also the upper half
+ *        of the ids of operations that are posted to its own receive queue
  * @param sendDepth most sends, writes and reads posted at a time
  * @param receiveDepth most receives posted at a time
- * @param segments most pieces of memory in one work request
+ * @param segments most memory segments of a work request
  * @param inlineBytes longest inline message
- * @param readDepth most RDMA reads of each direction in flight
- * @param sendId upper half of the identities of operations that are posted to its send queue
+ * @param readDepth most RDMA reads in flight in each direction
+ * @param sendId upper half of the ids of operations that are posted to its send queue
  */
 public record EndpointSetup(ProviderQueue sendQueue, ProviderQueue receiveQueue,
         @Nullable ProviderReceiveQueue shared, int sharedId, int sendDepth, int receiveDepth,

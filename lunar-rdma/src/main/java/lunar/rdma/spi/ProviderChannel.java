@@ -6,34 +6,36 @@ import lunar.rdma.RdmaException;
 /** Reports connection events, and waits for them and for completions. */
 public interface ProviderChannel extends AutoCloseable {
     /**
-     * @param depth room for so many completions
+     * Creates a completion queue.
+     *
+     * @param depth number of completions that it has room for
      */
     ProviderQueue createQueue(int depth) throws RdmaException;
 
     /**
      * Listens on a local address; port 0 picks a free one.
      *
-     * @throws lunar.rdma.ConnectionException if the address is in use or not one of this device
+     * @throws lunar.rdma.ConnectionException if the address is in use or does not belong to this device
      */
     ProviderListener listen(InetSocketAddress address, int backlog, ListenerEvents events)
             throws RdmaException;
 
-    /** Makes an endpoint for a connect. */
+    /** Creates an endpoint that will connect to a peer. */
     ProviderEndpoint createEndpoint(EndpointSetup setup, ConnectionEvents events)
             throws RdmaException;
 
-    /** Reports connection events that are there, without waiting for one. */
+    /** Reports pending connection events without waiting. */
     void poll() throws RdmaException;
 
     /**
      * Waits until there may be a connection event, a completion in a queue that was {@linkplain ProviderQueue#arm
-     * armed}, or until {@link #wakeup}. May return for no reason. Reports nothing.
+     * armed}, or until {@link #wakeup}. May return spuriously. Reports no events.
      *
-     * @param limitMs longest wait; 0 for no limit
+     * @param limitMs time limit in milliseconds; 0 for none
      */
     void await(long limitMs) throws RdmaException;
 
-    /** Ends the wait that is under way; without one, the next returns at once. Any thread, also after the close. */
+    /** Makes the current or else the next {@link #await} return at once. Any thread, even after the close. */
     void wakeup();
 
     @Override

@@ -3,7 +3,7 @@ package lunar.rdma.spi;
 import lunar.rdma.DeviceInfo;
 import lunar.rdma.RdmaException;
 
-/** A device; holds no native resources. */
+/** An RDMA device that can be opened. Immutable; holds no native resources. */
 public interface ProviderDevice {
     DeviceInfo info();
 

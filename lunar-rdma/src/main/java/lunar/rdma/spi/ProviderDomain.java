@@ -5,19 +5,19 @@ import java.util.Set;
 import lunar.rdma.Access;
 import lunar.rdma.RdmaException;
 
-/** An open device and a protection domain on it. All methods may be called by any thread. */
+/** An open device with a protection domain. Thread-safe. */
 public interface ProviderDomain extends AutoCloseable {
     /**
      * Registers native memory.
      *
-     * @throws lunar.rdma.RegistrationException if the device or a limit of the system refuses it
+     * @throws lunar.rdma.RegistrationException if the device or a system limit does not permit it
      */
     ProviderRegion register(MemorySegment memory, Set<Access> access) throws RdmaException;
 
     ProviderChannel openChannel() throws RdmaException;
 
     /**
-     * Makes a receive queue that endpoints can share; called only if the device has
+     * Creates a receive queue that endpoints can share; called only if the device has
      * {@link lunar.rdma.Capability#SHARED_RECEIVE_QUEUE}.
      */
     ProviderReceiveQueue createReceiveQueue(int depth, int segments) throws RdmaException;

@@ -4,18 +4,18 @@ import java.net.InetSocketAddress;
 import lunar.rdma.RdmaException;
 import lunar.rdma.WorkRequest;
 
-/** End of a connection: a send queue and a receive queue. */
+/** One end of a connection: a send queue and a receive queue. Threads are described in {@link lunar.rdma.spi}. */
 public interface ProviderEndpoint extends AutoCloseable {
-    /** Starts to connect; called once. The result is an event, or an exception if it is known at once. */
+    /** Starts to connect; called once. The result is reported as an event; a failure may be thrown if known at once. */
     void connect(InetSocketAddress address, byte[] privateData) throws RdmaException;
 
-    /** Accepts the request that the endpoint was made for; called once. The result is an event. */
+    /** Accepts the request that the endpoint was created for; called once. The result is reported as an event. */
     void accept(byte[] privateData) throws RdmaException;
 
     /**
-     * Posts an operation, and returns at once. The request is within the limits of the endpoint, its memory is
-     * registered, and it is free for other use afterwards. Receives are posted from the creation on: a provider that
-     * has no native queue yet keeps them.
+     * Posts an operation without waiting. The request is within the limits of the endpoint, and its memory is
+     * registered; the caller may reuse the request afterwards. Receives may be posted as soon as the endpoint is
+     * created: a provider that has no native queue yet keeps them.
      *
      * @param id reported with the completion
      * @return false if there is no room at the moment
@@ -23,8 +23,8 @@ public interface ProviderEndpoint extends AutoCloseable {
     boolean post(WorkRequest request, long id) throws RdmaException;
 
     /**
-     * Whether operations that are not signalled are reported as well; the caller drops these reports. Otherwise a
-     * report of the send queue says that all earlier operations of that queue have succeeded.
+     * Whether completions of unsignalled operations are reported as well; the caller drops these. Otherwise a
+     * completion of the send queue implies that all earlier operations of that queue have succeeded.
      */
     boolean reportsUnsignalled();
 
@@ -32,10 +32,10 @@ public interface ProviderEndpoint extends AutoCloseable {
     void disconnect();
 
     /**
-     * Ends all operations. Called at most once, after an error, a disconnect, or for a close.
+     * Ends all posted operations. Called at most once, after an error, a disconnect, or for a close.
      *
-     * @return true if the device will report each operation that is posted, as flushed or as what became of it; false
-     *         if it accesses the memory of none of them any more, and will report none that is not in the queue now
+     * @return true if the device will report each posted operation, as flushed or with its result; false if it no
+     *         longer accesses the memory of any operation, and reports none whose completion is not in the queue now
      */
     boolean abort();
 
@@ -46,8 +46,8 @@ public interface ProviderEndpoint extends AutoCloseable {
     default void awaitLastReceive() {}
 
     /**
-     * Frees the native endpoint; the device accesses no memory for it any more, and reports nothing of it except
-     * receives of a shared queue that it has taken before.
+     * Frees the native endpoint. The device no longer accesses memory for it, and reports no completions except those
+     * of receives that it has taken from a shared queue before.
      */
     @Override
     void close();

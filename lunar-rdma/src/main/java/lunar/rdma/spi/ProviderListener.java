@@ -2,12 +2,12 @@ package lunar.rdma.spi;
 
 import java.net.InetSocketAddress;
 
-/** A local address that is listened on. */
+/** Listens for connection requests on a local address. */
 public interface ProviderListener extends AutoCloseable {
-    /** The address, with the port that was picked. */
+    /** Returns the local address, with the actual port. */
     InetSocketAddress address();
 
-    /** Stops listening; requests that were reported can still be accepted or rejected. */
+    /** Stops listening. Requests that have been reported can still be accepted or rejected. */
     @Override
     void close();
 }

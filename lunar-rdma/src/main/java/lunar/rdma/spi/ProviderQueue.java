@@ -2,21 +2,21 @@ package lunar.rdma.spi;
 
 import lunar.rdma.RdmaException;
 
-/** A completion queue. Has room for everything that is posted; the caller sees to that. */
+/** A completion queue. The caller posts no more operations than it has room for. */
 public interface ProviderQueue extends AutoCloseable {
     /**
-     * Moves completions into a list, up to its {@linkplain RawCompletions#room room}, and returns at once. Also drives
-     * the device, if it needs a thread for its progress.
+     * Moves completions into a list, up to its {@linkplain RawCompletions#room room}, without waiting. Also makes
+     * progress for a device that needs a thread for that.
      *
      * @return number of completions
      */
     int poll(RawCompletions into) throws RdmaException;
 
     /**
-     * Makes the next completion end {@link ProviderChannel#await}. The caller polls once more between this and the
-     * wait.
+     * Arms the queue: the next completion ends {@link ProviderChannel#await}. The caller polls once more between this
+     * and the wait.
      *
-     * @return false if a completion may be there already, so that waiting makes no sense
+     * @return false if there may be a completion already, so that the caller should not wait
      */
     boolean arm() throws RdmaException;
 

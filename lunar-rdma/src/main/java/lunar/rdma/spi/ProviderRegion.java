@@ -1,17 +1,17 @@
 package lunar.rdma.spi;
 
-/** A registration of memory. */
+/** A memory region: the registration of native memory. */
 public interface ProviderRegion extends AutoCloseable {
-    /** Value by which {@link ProviderEndpoint#post} knows the memory, whatever it needs. */
+    /** Returns the local key for {@link ProviderEndpoint#post}; its meaning is the provider's. */
     long localKey();
 
-    /** Key that peers name, unsigned 32 bits. */
+    /** Returns the remote key (rkey, STag) for peers, unsigned 32 bits. */
     int remoteKey();
 
     /** Returns the address by which peers refer to the first byte; later bytes follow by addition. */
     long remoteAddress();
 
-    /** Ends local and remote access. */
+    /** Deregisters the memory, which ends local and remote access. */
     @Override
     void close();
 }

@@ -3,22 +3,22 @@ package lunar.rdma.spi;
 import java.net.InetSocketAddress;
 import lunar.rdma.RdmaException;
 
-/** A peer's request to connect. Either one endpoint is created for it, or it is rejected. */
+/** Connection request of a peer. Either one endpoint is created for it, or it is rejected. */
 public interface ProviderRequest {
     InetSocketAddress peer();
 
-    /** Private data of the connect; may be padded with zeros. */
+    /** Returns the private data of the peer's connect; may be padded with zeros. */
     byte[] privateData();
 
     /**
-     * Makes the endpoint that {@link ProviderEndpoint#accept} will connect.
+     * Creates the endpoint that {@link ProviderEndpoint#accept} will connect.
      *
-     * @param channel reports its events from now on: the channel that has reported the request, or another one of the
-     *        domain, which may be run by another thread
+     * @param channel channel that reports the connection's events from now on: the one that has reported the request,
+     *        or another one of the domain, which another thread may run
      */
     ProviderEndpoint createEndpoint(ProviderChannel channel, EndpointSetup setup,
             ConnectionEvents events) throws RdmaException;
 
-    /** Rejects the request; a peer that has gone away is no error. */
+    /** Rejects the request; it is not an error if the peer has given up. */
     void reject(byte[] privateData) throws RdmaException;
 }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Objects;
 import lunar.rdma.CompletionStatus;
 
-/** List of completions as a provider reports them: reused, and without an object for each. One thread at a time. */
+/** Reusable list of completions as a provider reports them, without an object for each. For one thread at a time. */
 public final class RawCompletions {
     private long[] ids;
     private CompletionStatus[] statuses;
@@ -23,14 +23,16 @@ public final class RawCompletions {
         shared = new int[capacity];
     }
 
-    /** How many more can be added. */
-    public int room() { return ids.length - size; }
+    /** Number of completions that can still be added. */
+    public int room() {
+        return ids.length - size;
+    }
 
     public int size() { return size; }
 
     public void clear() { size = 0; }
 
-    /** Makes room for more. */
+    /** Increases the capacity. */
     public void grow() {
         int capacity = Math.max(16, 2 * ids.length);
         ids = Arrays.copyOf(ids, capacity);
@@ -44,21 +46,21 @@ public final class RawCompletions {
     /**
      * Adds a completed operation.
      *
-     * @param id as it was posted
-     * @param length of the message, for receives
+     * @param id id with which the operation was posted
+     * @param length length of the message, for receives
      */
     public void add(long id, int length) { add(id, CompletionStatus.SUCCESS, length, 0, 0, 0); }
 
     /**
-     * Adds an operation that failed.
+     * Adds a failed operation.
      *
-     * @param code error number of the native library
+     * @param code error code of the native library
      */
     public void addError(long id, CompletionStatus status, int code) {
         add(id, status, 0, code, 0, 0);
     }
 
-    /** Adds a completed receive of a message that has invalidated a key of this side. */
+    /** Adds a completed receive of a message that has invalidated a remote key (STag) of this side. */
     public void addInvalidated(long id, int length, int key) {
         add(id, CompletionStatus.SUCCESS, length, 0, key, 0);
     }
@@ -67,7 +69,7 @@ public final class RawCompletions {
      * Adds a receive that was posted to a shared queue.
      *
      * @param endpoint {@link EndpointSetup#sharedId} of the endpoint that took it
-     * @param key that the message has invalidated; 0 for none
+     * @param key remote key that the message has invalidated; 0 for none
      */
     public void addShared(long id, int endpoint, CompletionStatus status, int length, int code,
             int key) {
@@ -93,12 +95,12 @@ public final class RawCompletions {
 
     public int code(int at) { return codes[Objects.checkIndex(at, size)]; }
 
-    /** Key that was invalidated; 0 for none. */
+    /** Returns the remote key that was invalidated; 0 for none. */
     public int invalidated(int at) {
         return invalidated[Objects.checkIndex(at, size)];
     }
 
-    /** The endpoint that took a shared receive. */
+    /** Returns the {@link EndpointSetup#sharedId} of the endpoint that took a shared receive. */
     public int shared(int at) {
         return shared[Objects.checkIndex(at, size)];
     }

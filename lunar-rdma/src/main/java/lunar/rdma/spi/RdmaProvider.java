@@ -5,14 +5,14 @@ import lunar.rdma.RdmaUnavailableException;
 
 /** Gives access to the devices of a native library; found by {@link java.util.ServiceLoader}. */
 public interface RdmaProvider {
-    /** First part of the names of its devices: {@code verbs} or {@code libfabric}. */
+    /** Returns the first part of the names of its devices, such as {@code verbs} or {@code libfabric}. */
     String name();
 
     /**
-     * Lists the devices that are there now; empty if the library works but finds none.
+     * Returns the current devices; empty if the library works but finds none.
      *
      * @throws RdmaUnavailableException if the library, a symbol of it, or the permission to call it is missing; the
-     *         message is one line that names it
+     *         message names it in one line
      */
     List<ProviderDevice> devices() throws RdmaUnavailableException;
 }

@@ -4,7 +4,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import lunar.rdma.ProviderException;
 
-/** Calls that free native objects. A failure leaks the object, and is logged since no caller can do better. */
+/** Frees native objects. A failure leaks the object, and is logged, since callers cannot handle it. */
 final class Closing {
     private static final Logger LOG = System.getLogger(Closing.class.getName());
 
@@ -20,7 +20,7 @@ final class Closing {
         try {
             call.run();
         } catch (ProviderException e) {
-            LOG.log(Level.WARNING, "RDMA resource is not freed: " + e.getMessage());
+            LOG.log(Level.WARNING, "RDMA resource not freed: " + e.getMessage());
         }
     }
 }

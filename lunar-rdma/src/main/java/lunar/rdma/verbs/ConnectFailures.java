@@ -31,13 +31,13 @@ final class ConnectFailures {
                 reason);
     }
 
-    /** A call of the set-up has failed. */
+    /** Returns the exception for a failed call of the set-up. */
     static ConnectionException ofCall(@Nullable InetSocketAddress peer, ProviderException failure) {
         return new ConnectionException("no connection with " + peer + ": " + failure.getMessage(),
                 ofErrno(failure.code()));
     }
 
-    /** An event ends the set-up. */
+    /** Returns the exception for an event that ends the set-up. */
     static ConnectionException ofEvent(@Nullable InetSocketAddress peer, CmEvent event) {
         String prefix = "no connection with " + peer + ": ";
         int errno = -event.status();
@@ -55,7 +55,7 @@ final class ConnectFailures {
         };
     }
 
-    /** With iWARP the status is an error number, and data tell whether a program has rejected the request. */
+    /** With iWARP the status is an errno; private data show that the peer's application has rejected the request. */
     private static ConnectionException rejected(String prefix, CmEvent event) {
         boolean byProgram = event.status() == BY_PROGRAM
                 || (event.status() < 0 && event.privateData().length > 0);

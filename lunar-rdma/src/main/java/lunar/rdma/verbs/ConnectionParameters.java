@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 
 /** Fills struct rdma_conn_param. */
 final class ConnectionParameters {
-    /** Most that the field takes: how often a message that is not acknowledged is sent again. */
+    /** Number of retransmissions of an unacknowledged message: the most that the field can hold. */
     private static final int RETRIES = 7;
-    /** How often a send waits for a receive of the peer; 7 would mean for ever. */
+    /** Receiver-not-ready (RNR) retries of a send; 7 would mean no limit. */
     private static final int RECEIVER_NOT_READY_RETRIES = 6;
 
     private ConnectionParameters() {}
@@ -17,7 +17,7 @@ final class ConnectionParameters {
     /**
      * Fills a struct.
      *
-     * @param data which must live until the struct has been used
+     * @param data private data, which must remain allocated until the struct has been used
      */
     static void write(MemorySegment parameters, ReadDepth reads, boolean sharesReceives,
             MemorySegment data) {

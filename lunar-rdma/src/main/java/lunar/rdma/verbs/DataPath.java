@@ -41,7 +41,7 @@ final class DataPath {
         return MemorySegment.ofAddress(table.get(JAVA_LONG, offset));
     }
 
-    /** The thread stays in the state of Java code, so that no safepoint is reached before the call returns. */
+    /** Links a critical function: the thread stays in Java state, so that a safepoint waits until the call returns. */
     @SuppressWarnings("restricted")
     private static MethodHandle link(MemoryLayout... arguments) {
         return Linker.nativeLinker().downcallHandle(FunctionDescriptor.of(JAVA_INT, arguments),
@@ -97,7 +97,7 @@ final class DataPath {
      * ibv_poll_cq.
      *
      * @param completions address of an array of struct ibv_wc
-     * @return how many completions there were, or negative
+     * @return number of completions, or negative for an error
      */
     int poll(long completionQueue, int limit, long completions) {
         try {

@@ -10,24 +10,24 @@ import java.util.concurrent.ConcurrentHashMap;
 import lunar.rdma.ProviderException;
 
 /**
- * Asynchronous events of a device (ibv_get_async_event(3)): what happens to queue pairs, queues, ports and the device
- * itself without a completion. All domains of a device share its context; any channel reads the events, for all.
+ * Dispatches asynchronous events of a device (ibv_get_async_event(3)), which concern queue pairs, queues, ports and the
+ * device itself. All domains of a device share its context, so any channel reads the events for all of them.
  */
 final class DeviceEvents {
     /** Handles events of a queue pair. */
     interface Owner {
         /**
-         * Called by any thread, not to block.
+         * Handles an event. Called by any thread; must not block.
          *
          * @param type an {@code IBV_EVENT} constant
          */
         void deviceEvent(int type);
 
-        /** Whether work of the owner is reported to, or taken from, a completion queue or shared receive queue. */
+        /** Whether the owner uses a completion queue or shared receive queue. */
         boolean uses(long queue);
     }
 
-    /** Where events come from. */
+    /** Source of events. */
     interface Source {
         /** Takes an event, if there is one, into a struct ibv_async_event. */
         boolean next(long event) throws ProviderException;
@@ -41,11 +41,11 @@ final class DeviceEvents {
     private final int descriptor;
     /** Owners by the addresses of their queue pairs. */
     private final Map<Long, Owner> owners = new ConcurrentHashMap<>();
-    /** Where the library puts an event. Guarded by this. */
+    /** Memory for an event. Guarded by this. */
     private final MemorySegment event = Arena.ofAuto().allocate(ObjectLayouts.ASYNC_EVENT);
 
     /**
-     * @param descriptor can be read when there are events
+     * @param descriptor file descriptor that is readable when there are events
      */
     DeviceEvents(Source source, int descriptor) {
         this.source = source;
@@ -53,7 +53,7 @@ final class DeviceEvents {
     }
 
     /**
-     * Makes the reader of a device's events.
+     * Creates the dispatcher of a device's events.
      *
      * @param context address of the struct ibv_context of the device
      */
@@ -72,17 +72,19 @@ final class DeviceEvents {
         }, descriptor);
     }
 
-    /** Can be read when there are events. */
-    int descriptor() { return descriptor; }
+    /** Returns the file descriptor that is readable when there are events. */
+    int descriptor() {
+        return descriptor;
+    }
 
     void put(long queuePair, Owner owner) { owners.put(queuePair, owner); }
 
-    /** Events of the queue pair are not handled any more; the queue pair is destroyed afterwards. */
+    /** Ends the dispatch of events of a queue pair, which is destroyed afterwards. */
     void remove(long queuePair) {
         owners.remove(queuePair);
     }
 
-    /** Handles the events that are there. An event is acknowledged last: until then its object is not destroyed. */
+    /** Handles pending events. An event is acknowledged last: until then its object cannot be destroyed. */
     synchronized void read() throws ProviderException {
         while (source.next(event.address())) {
             try {
@@ -119,7 +121,8 @@ final class DeviceEvents {
                     "port {0} of an RDMA device is up", (int) element);
             case Constants.IBV_EVENT_PORT_ERR -> LOG.log(System.Logger.Level.WARNING,
                     "port {0} of an RDMA device is down", (int) element);
-            default -> LOG.log(System.Logger.Level.DEBUG, "event {0} of an RDMA device", type);
+            default ->
+                LOG.log(System.Logger.Level.DEBUG, "ignored event {0} of an RDMA device", type);
         }
     }
 }

@@ -6,15 +6,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Map from numbers of queue pairs to numbers of endpoints, without objects in the reader's way. Reads see changes that
- * happened before; any thread may change it.
+ * Map from queue pair numbers to endpoint numbers, whose lookups allocate nothing and take no lock. Lookups see changes
+ * that happened before them; any thread may change the map.
  */
 final class QueuePairNumbers {
     private static final int MIN_SLOTS = 4;
 
-    /** Entries that the table is made from. Guarded by this. */
+    /** Current entries, from which the table is built. Guarded by this. */
     private final Map<Integer, Integer> entries = new HashMap<>();
-    /** Entries that are removed when the completion queue is empty next. Guarded by this. */
+    /** Entries to remove when the completion queue is next found empty. Guarded by this. */
     private final Set<Integer> retired = new HashSet<>();
     private volatile boolean hasRetired;
     /** Pairs of key and value, with linear probing; at most half full. A value of 0 is an empty place. */

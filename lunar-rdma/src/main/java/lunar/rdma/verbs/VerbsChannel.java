@@ -23,7 +23,7 @@ import lunar.rdma.spi.ProviderQueue;
 
 /** An event channel of librdmacm, a completion channel of libibverbs, and a wait for both and for device events. */
 final class VerbsChannel implements ProviderChannel {
-    /** A look for connection events is a system call, which a loop that spins does only so often. */
+    /** Interval of checks for connection events, each of which is a system call, by a polling loop. */
     private static final long LOOK_NANOS = 20_000;
 
     private final NativeDomain domain;
@@ -35,7 +35,7 @@ final class VerbsChannel implements ProviderChannel {
     private final Map<Long, IdOwner> owners = new ConcurrentHashMap<>();
     /** Reports of {@link DeviceEvents} that the channel's thread is to handle. */
     private final Queue<Runnable> reports = new ConcurrentLinkedQueue<>();
-    /** Where a call stores an address; of the channel's thread. */
+    /** Memory for an address that a call returns; for the channel's thread. */
     private final MemorySegment result = Arena.ofAuto().allocate(ADDRESS, 2);
 
     private long lookedNanos = System.nanoTime() - LOOK_NANOS;

@@ -59,7 +59,7 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner, DeviceEvents.Own
     /** Whether the device takes no more shared receives for the queue pair, which is in the error state. */
     private volatile boolean hasLastReceive;
 
-    /** Makes an endpoint for a connect, which owns the id. */
+    /** Creates an endpoint for a connect, which owns the id. */
     VerbsEndpoint(VerbsChannel channel, long id, EndpointSetup setup, ConnectionEvents events,
             ReadDepth reads) {
         this.channel = channel;
@@ -74,7 +74,7 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner, DeviceEvents.Own
         channel.put(id, this);
     }
 
-    /** Makes an endpoint for an accept, which owns the id unless this fails. */
+    /** Creates an endpoint for an accept, which owns the id unless this fails. */
     static VerbsEndpoint ofRequest(VerbsChannel channel, long id, EndpointSetup setup,
             ConnectionEvents events, ReadDepth reads) throws RdmaException {
         var endpoint = new VerbsEndpoint(channel, id, setup, events, reads);
@@ -142,8 +142,8 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner, DeviceEvents.Own
 
     private void addressResolved() throws ProviderException, ConnectionException {
         if (CmId.context(id) != domain.context()) {
-            throw new ConnectionException("no connection with " + peer + ": the way to it is not"
-                    + " by " + domain.deviceName(), Reason.UNREACHABLE);
+            throw new ConnectionException("no connection with " + peer + ": not reachable through "
+                    + domain.deviceName(), Reason.UNREACHABLE);
         }
         createQueuePair();
         cm.resolveRoute(id, RESOLVE_MS);
