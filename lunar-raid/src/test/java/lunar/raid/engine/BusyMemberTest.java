@@ -12,6 +12,7 @@ import lunar.block.BlockRequest;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import lunar.block.Identity;
+import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.FailurePolicy;
 import lunar.raid.RaidListener;
@@ -215,6 +216,61 @@ class BusyMemberTest {
         assertThat(heard).containsExactly("failed 1");
         assertThat(write.ends[0]).isEqualTo(1);
         assertThat(write.failures).isEmpty();
+    }
+
+    private void passTicks(VolumeEngine volume) {
+        for (int tick = 0; tick < STALL_TICKS; tick++) {
+            volume.tick();
+        }
+    }
+
+    /** The last member refuses a read, then fails it for a bad block; its next refusal comes much later. */
+    @Test
+    void shouldNotCountRefusalsFromBeforeAMediumError() {
+        VolumeEngine volume = volume(Level.RAID1, 2, 8);
+        written(volume);
+        assertThat(volume.fail(0, new DeviceGoneException("pulled"))).isTrue();
+        heard.clear();
+        LimitedSpaceDevice last = members.get(1);
+        BlockRequest read = new BlockRequest().asRead(0, 1, MemorySegment.ofArray(new byte[BLOCK]));
+        last.refused = 0;
+        last.room = 0;
+        Sent first = send(volume, read);
+        assertThat(last.refused).isEqualTo(1);
+        last.room = 1;
+        last.isUnreadable = true;
+        settle();
+        assertThat(first.failures).singleElement().isInstanceOf(MediumException.class);
+        passTicks(volume);
+        last.room = 0;
+        Sent second = send(volume, read);
+        assertThat(last.refused).isEqualTo(2);
+        last.room = 1;
+        last.isUnreadable = false;
+        requireDone(List.of(second));
+    }
+
+    /** A long write in pieces: the member refuses the first one, accepts it later, and refuses the second one. */
+    @Test
+    void shouldNotCountRefusalsFromBeforeASuccessfulPiece() {
+        VolumeEngine volume = volume(Level.RAID1, 2, 8);
+        byte[] content = written(volume);
+        LimitedSpaceDevice busy = members.get(1);
+        busy.refused = 0;
+        busy.maxTransferBlocks = 1;
+        busy.room = 0;
+        Sent write = send(volume, new BlockRequest().asWrite(0, 2,
+                MemorySegment.ofArray(content).asSlice(0, 2 * BLOCK), false));
+        members.getFirst().step();
+        assertThat(busy.refused).isEqualTo(1);
+        passTicks(volume);
+        busy.room = 1;
+        pauses.remove().run();
+        busy.room = 0;
+        busy.step();
+        assertThat(busy.refused).isEqualTo(2);
+        busy.room = 1;
+        requireDone(List.of(write));
     }
 
     /** Without redundancy the host hears that the volume is busy, and may try again. */

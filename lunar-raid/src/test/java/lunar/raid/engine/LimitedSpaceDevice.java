@@ -3,9 +3,11 @@ package lunar.raid.engine;
 import java.util.ArrayDeque;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
+import lunar.block.BlockRequest.Operation;
 import lunar.block.BusyException;
 import lunar.block.ForwardingDevice;
 import lunar.block.Limits;
+import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.block.spi.RequestCompletion;
 
@@ -15,6 +17,9 @@ final class LimitedSpaceDevice extends ForwardingDevice {
     int room;
     int refused;
     int most;
+    /** Whether reads fail. */
+    boolean isUnreadable;
+    int maxTransferBlocks = Integer.MAX_VALUE;
     private final int queueDepth;
     private final ArrayDeque<BlockRequest> held = new ArrayDeque<>();
 
@@ -27,12 +32,18 @@ final class LimitedSpaceDevice extends ForwardingDevice {
     @Override
     public Limits limits() {
         Limits of = below().limits();
-        return new Limits(of.maxTransferBlocks(), of.optimalTransferBlocks(), of.maxUnmapBlocks(),
+        return new Limits(Math.min(of.maxTransferBlocks(), maxTransferBlocks),
+                Math.min(of.optimalTransferBlocks(), maxTransferBlocks), of.maxUnmapBlocks(),
                 of.maxWriteZeroesBlocks(), of.maxCompareAndWriteBlocks(), queueDepth, 1);
     }
 
     @Override
-    public void execute(BlockRequest request) throws StorageException { below().execute(request); }
+    public void execute(BlockRequest request) throws StorageException {
+        if (isUnreadable && request.operation() == Operation.READ) {
+            throw new MediumException(this + ": unreadable");
+        }
+        below().execute(request);
+    }
 
     @Override
     public void submit(BlockRequest request) {
@@ -52,7 +63,7 @@ final class LimitedSpaceDevice extends ForwardingDevice {
     boolean step() {
         BlockRequest oldest = held.poll();
         if (oldest != null) {
-            RequestCompletion.executeAndComplete(oldest, below());
+            RequestCompletion.executeAndComplete(oldest, this);
         }
         return oldest != null;
     }

@@ -177,6 +177,9 @@ public final class MemberIo implements BlockRequest.Completion, MemberQueue.Entr
 
     @Override
     public void completed(BlockRequest ended, @Nullable StorageException failure) {
+        if (isQueued && !(failure instanceof BusyException)) {
+            member().queue.answered(failure == null);
+        }
         if (failure == null) {
             done += piece;
             retriesLeft = volume.policy().retries();
@@ -241,7 +244,7 @@ public final class MemberIo implements BlockRequest.Completion, MemberQueue.Entr
         Member from = member();
         from.ended();
         if (isQueued) {
-            from.queue.left(failure == null);
+            from.queue.left();
         }
         owner.ended(this);
     }

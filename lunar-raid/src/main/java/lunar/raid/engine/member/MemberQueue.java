@@ -15,8 +15,8 @@ import lunar.block.StorageException;
  * too much to do, not that it is broken. A request that is refused in this way goes back to the head of the queue, and
  * the window shrinks to what the member has taken; it grows again by one for each window of successes. The queue moves
  * on with the next request that the member ends. If the member has none, the queue pauses with exponential backoff.
- * After {@link #MAX_PAUSES} pauses in a row without a success, or as many ticks as a member may stay silent ({@link
- * lunar.raid.FailurePolicy#stallTicks}), the refusal counts as a failure.
+ * After {@link #MAX_PAUSES} pauses in a row in which the member has answered nothing else, or as many ticks as a member
+ * may stay silent ({@link lunar.raid.FailurePolicy#stallTicks}), the refusal counts as a failure.
  *
  * <p>For any thread. A request that finds room takes no lock.
  */
@@ -85,20 +85,27 @@ public final class MemberQueue implements Runnable {
         serve();
     }
 
-    /** Called when a request has ended and was not taken back. */
-    void left(boolean isSuccess) {
-        if (isSuccess && isRefusing) {
-            grow();
+    /**
+     * Called when the member has executed a request, or a piece of one, or has failed it other than by being too busy.
+     * This ends the pauses in a row: refusals before and after it are not of one busy spell.
+     */
+    void answered(boolean isSuccess) {
+        if (isRefusing) {
+            endPauses(isSuccess);
         }
+    }
+
+    /** Called when a request has ended and was not taken back. */
+    void left() {
         running.decrementAndGet();
         if (waiting > 0) {
             serve();
         }
     }
 
-    private synchronized void grow() {
+    private synchronized void endPauses(boolean isSuccess) {
         pauses = 0;
-        if (++successes >= window) {
+        if (isSuccess && ++successes >= window) {
             successes = 0;
             window = Math.min(depth, window + 1);
             isRefusing = window < depth;
@@ -110,7 +117,7 @@ public final class MemberQueue implements Runnable {
      *
      * @param pause runs work a moment later
      * @param now ticks so far
-     * @param patience ticks without success after which the queue gives up; 0 for no limit
+     * @param patience ticks of pauses in a row after which the queue gives up; 0 for no limit
      * @return false if the patience is exhausted, or the member is failed: then the request is to fail
      */
     boolean takesBack(Entry entry, Executor pause, int now, int patience) {
