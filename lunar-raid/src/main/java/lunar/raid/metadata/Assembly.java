@@ -217,7 +217,7 @@ public final class Assembly {
             }
             if (other.events() < volume.events() && !changed
                     && other.slotsThatAre(SlotState.ACTIVE) != 0
-                    && goneApart(volume, other)) {
+                    && !hasSeen(volume, entry.getValue()) && goneApart(volume, other)) {
                 throw apart(newest, entry.getKey());
             }
         }
@@ -227,6 +227,16 @@ public final class Assembly {
         return new RefusedException(uri(one) + " and " + uri(other) + " of volume " + title(one)
                 + " were in use without each other and tell different stories: name only those"
                 + " whose data you want");
+    }
+
+    /**
+     * Whether the members of the newer record had this superblock's member among them until an event that is later than
+     * all of the superblock's. Had it been in use without them since, it would have counted that event too.
+     */
+    private static boolean hasSeen(VolumeRecord newer, Superblock older) {
+        OptionalInt index = newer.indexOf(older.memberUuid());
+        return index.isPresent() && newer.members().get(index.getAsInt()).failedSince() > older
+                .volume().events();
     }
 
     /**

@@ -289,6 +289,41 @@ class AssemblyTest {
                 .contains("were in use without each other");
     }
 
+    /**
+     * A copy came back while another one failed, and was rebuilt from the third, which failed then: the record of the
+     * second has no copy in common with the newest, and still precedes it.
+     */
+    @Test
+    void shouldTakeAnOlderRecordOfAMemberThatFailedLaterForAPredecessor() {
+        VolumeRecord before = Volumes.volume(Level.RAID1, 3, Consistency.BITMAP);
+        VolumeRecord second = failed(before, 1);
+        VolumeRecord first = failed(second, 2);
+        VolumeRecord rebuilding = first.with(1, first.members().get(1).rebuilt(0)).next();
+        VolumeRecord rebuilt = rebuilding.with(1, rebuilding.members().get(1).as(SlotState.ACTIVE))
+                .next();
+        VolumeRecord newest = failed(rebuilt, 0);
+        assertThat(uses(assembled(List.of(candidate(newest, 1), candidate(second, 2)),
+                DegradedStart.FORCED))).containsExactly(MISSING, IN_SYNC, STALE_COVERED);
+        VolumeRecord apart = failed(second, 0).next();
+        assertThat(refused(List.of(candidate(newest, 1), candidate(apart, 2))))
+                .contains("were in use without each other");
+    }
+
+    /** The failure of a member stays known while the member is rebuilt. */
+    @Test
+    void shouldKeepTheEventsOfAFailureUntilAMemberIsActive() {
+        VolumeRecord before = Volumes.volume(Level.RAID1, 2, Consistency.BITMAP);
+        VolumeRecord failed = failed(before, 1);
+        assertThat(failed.members().get(1).failedSince()).isEqualTo(failed.events());
+        VolumeRecord again = failed(failed.next(), 1).withOut(1);
+        assertThat(again.members().get(1).failedSince()).isEqualTo(failed.events());
+        VolumeRecord rebuilding = again.with(1, again.members().get(1).rebuilt(2)).next();
+        assertThat(rebuilding.members().get(1).failedSince()).isEqualTo(failed.events());
+        assertThat(failed(rebuilding, 1).members().get(1).failedSince())
+                .isEqualTo(rebuilding.events() + 1);
+        assertThat(rebuilding.members().get(1).as(SlotState.ACTIVE).failedSince()).isZero();
+    }
+
     /** A half that was given up could not be told so. */
     @Test
     void shouldNotBelieveAHalfThatMayHaveBeenGivenUp() {

@@ -54,6 +54,24 @@ class SimulationsTest {
         Simulation.withoutChecksums(seed).run();
     }
 
+    /** A member was failed for refusals of two busy spells, between which it had answered. */
+    @ParameterizedTest
+    @ValueSource(longs = {2_019_654_415L})
+    void shouldKeepAMemberThatIsBusyNowAndThen(long seed) {
+        var simulations = new Simulations(seed, 1);
+        simulations.play();
+        assertThat(simulations.failures()).isEmpty();
+    }
+
+    /** Copies of a mirror that were rebuilt from a third one, which is lost, were taken for copies that went apart. */
+    @ParameterizedTest
+    @ValueSource(longs = {2_019_677_162L})
+    void shouldAssembleCopiesWithoutTheOneTheyHadInCommon(long seed) {
+        var simulations = new Simulations(seed, 1);
+        simulations.play();
+        assertThat(simulations.failures()).isEmpty();
+    }
+
     /** A member came back after a collapse, or stayed away, whether the volume needed it or not. */
     @ParameterizedTest
     @ValueSource(longs = {1_343_467_040, 1_343_500_978})

@@ -200,9 +200,18 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
         return withMembers(changed);
     }
 
-    /** Returns this record with another table. */
+    /** Returns this record with another table. Members that were not FAILED are FAILED since the next event. */
     public VolumeRecord withMembers(List<MemberRecord> changed) {
-        return new VolumeRecord(description, events, clean, resyncNext, coveredSince, changed,
+        var table = new ArrayList<MemberRecord>(changed);
+        for (int slot = 0; slot < description.slots(); slot++) {
+            MemberRecord before = members.get(slot);
+            MemberRecord after = table.get(slot);
+            if (after.state() == SlotState.FAILED && before.state() != SlotState.FAILED
+                    && after.uuid().equals(before.uuid())) {
+                table.set(slot, after.failedSince(events + 1));
+            }
+        }
+        return new VolumeRecord(description, events, clean, resyncNext, coveredSince, table,
                 reshape);
     }
 

@@ -54,6 +54,7 @@ final class SuperblockCodec {
     private static final int NAME_BYTES = 64;
     private static final int TABLE = 512;
     private static final int TABLE_LINE_BYTES = 40;
+    private static final int FAILED_SINCE = 3072;
 
     private static final int ENTRY_UUID = 0;
     private static final int ENTRY_DATA_BLOCKS = 16;
@@ -66,6 +67,10 @@ final class SuperblockCodec {
     private static final int FEATURE_CHECKSUMS = 1;
     /** The volume is being reshaped. */
     private static final int FEATURE_RESHAPE = 2;
+    /** A member is FAILED, or being rebuilt, since events that are recorded. */
+    private static final int FEATURE_FAILED_SINCE = 4;
+    private static final int FEATURES_KNOWN = FEATURE_CHECKSUMS | FEATURE_RESHAPE
+            | FEATURE_FAILED_SINCE;
     private static final int CODE_LINEAR = 255;
 
     private SuperblockCodec() {}
@@ -110,6 +115,10 @@ final class SuperblockCodec {
             to.putLong(at + ENTRY_DATA_BLOCKS, member.dataBlocks());
             to.putLong(at + ENTRY_REBUILT_STRIPES, member.rebuiltStripes());
             to.put(at + ENTRY_STATE, (byte) (member.isOut() ? CODE_OUT : code(member.state())));
+            if (member.failedSince() != 0) {
+                to.putInt(FEATURES, to.getInt(FEATURES) | FEATURE_FAILED_SINCE);
+                to.putLong(FAILED_SINCE + i * Long.BYTES, member.failedSince());
+            }
         }
         page.seal(MAGIC, FORMAT_VERSION, superblock.generation(), what.uuid());
     }
@@ -124,7 +133,7 @@ final class SuperblockCodec {
         if (page.version() != FORMAT_VERSION) {
             return new SuperblockReading.Unknown("format version " + page.version());
         }
-        if ((page.bytes().getInt(FEATURES) & ~(FEATURE_CHECKSUMS | FEATURE_RESHAPE)) != 0) {
+        if ((page.bytes().getInt(FEATURES) & ~FEATURES_KNOWN) != 0) {
             return new SuperblockReading.Unknown(
                     "features " + Integer.toHexString(page.bytes().getInt(FEATURES)) + "h");
         }
@@ -165,7 +174,8 @@ final class SuperblockCodec {
             members.add(new MemberRecord(Page.uuid(from, at + ENTRY_UUID),
                     code == CODE_OUT ? SlotState.FAILED : state(code),
                     from.getLong(at + ENTRY_DATA_BLOCKS),
-                    from.getLong(at + ENTRY_REBUILT_STRIPES), code == CODE_OUT));
+                    from.getLong(at + ENTRY_REBUILT_STRIPES), code == CODE_OUT,
+                    from.getLong(FAILED_SINCE + i * Long.BYTES)));
         }
         var volume = new VolumeRecord(what, from.getLong(EVENTS),
                 (from.getInt(FLAGS) & FLAG_CLEAN) != 0, from.getLong(RESYNC_NEXT),

@@ -187,6 +187,23 @@ class SuperblockTest {
                 });
     }
 
+    @Test
+    void shouldSaySinceWhenMembersAreFailed() {
+        VolumeRecord volume = example().volume();
+        var one = new Superblock(21, 2,
+                volume.with(2, volume.members().get(2).as(SlotState.FAILED)));
+        var page = new Page();
+        SuperblockCodec.encode(one, page);
+        ByteBuffer golden = golden().putInt(64, 4).put(592 + 32, (byte) 2).putLong(3072 + 16, 8);
+        assertThat(page.bytes().clear()).isEqualTo(seal(golden).clear());
+        assertThat(decode(golden)).isEqualTo(new SuperblockReading.Found(one));
+        refused("a failure without its feature", golden.putInt(64, 0));
+        refused("a feature without a failure", golden().putInt(64, 4));
+        refused("an ACTIVE member that has failed", golden().putInt(64, 4).putLong(3072, 1));
+        refused("a negative failure",
+                golden().putInt(64, 4).put(592 + 32, (byte) 2).putLong(3072 + 16, -1));
+    }
+
     /** Each of these has a right checksum: made by a faulty program, or by an attacker. */
     @Test
     void shouldRefuseWhatIsOutOfLimits() {
