@@ -77,13 +77,13 @@ class RdmaCommandTest {
     }
 
     @Test
-    void shouldReportThatThereIsNoSuchDevice() {
+    void shouldReportUnknownDevice() {
         CommandRun.of("rdma", "ping", "--device", "none").fails(1, "no RDMA device 'none'",
                 "lunar rdma devices");
     }
 
     @Test
-    void shouldReportThatNobodyListens() {
+    void shouldReportRefusedConnection() {
         require("libfabric:tcp");
         CommandRun.of("rdma", "ping", "127.0.0.1:1", "--device", "libfabric:tcp").fails(1,
                 "127.0.0.1:1", "lunar rdma respond");

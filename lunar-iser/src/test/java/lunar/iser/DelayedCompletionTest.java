@@ -47,7 +47,7 @@ class DelayedCompletionTest {
     }
 
     @Test
-    void shouldKeepDataInUntilTheyAreWritten() throws Exception {
+    void shouldKeepDataInUntilTheWriteIsReported() throws Exception {
         try (var pair = TestPair.of(TestPair.device(), targetDevice.device())) {
             TestEnd initiator = TestPair.begin(pair.connect());
             TestEnd target = TestPair.begin(pair.accepted());
@@ -68,7 +68,7 @@ class DelayedCompletionTest {
     }
 
     @Test
-    void shouldKeepDataOfAnAbortedConnectionUntilTheDeviceHasFlushedThem() throws Exception {
+    void shouldKeepDataOfAnAbortedConnectionUntilFlushed() throws Exception {
         try (var pair = TestPair.of(TestPair.device(), targetDevice.device())) {
             TestEnd initiator = TestPair.begin(pair.connect());
             TestEnd target = TestPair.begin(pair.accepted());
@@ -97,7 +97,7 @@ class DelayedCompletionTest {
     }
 
     @Test
-    void shouldKeepBuffersOfCommandsUntilThePeerCanAccessThemNoMore() throws Exception {
+    void shouldKeepCommandBuffersWhileThePeerCanAccessThem() throws Exception {
         try (var pair = TestPair.of(initiatorDevice.device(), TestPair.device())) {
             TestEnd initiator = TestPair.begin(pair.connect());
             TestEnd target = TestPair.begin(pair.accepted());
@@ -118,7 +118,7 @@ class DelayedCompletionTest {
     }
 
     @Test
-    void shouldTakeDataOfAResponseThatIsDeliveredAfterTheEnd() throws Exception {
+    void shouldCopyDataInOfAResponseDeliveredAfterTheEnd() throws Exception {
         try (var pair = TestPair.create()) {
             TestEnd initiator = TestPair.begin(pair.connect());
             TestEnd target = TestPair.begin(pair.accepted());
@@ -154,7 +154,7 @@ class DelayedCompletionTest {
     }
 
     @Test
-    void shouldEndOnlyTheConnectionWhoseReleaseFails() throws Exception {
+    void shouldEndOnlyTheConnectionOfAReleaseThatThrows() throws Exception {
         try (var pair = TestPair.of(TestPair.device(), targetDevice.device())) {
             TestEnd initiator = TestPair.begin(pair.connect());
             TestEnd target = TestPair.begin(pair.accepted());
@@ -164,7 +164,7 @@ class DelayedCompletionTest {
             command(otherInitiator, 1, true, Arena.ofAuto().allocate(BYTES), Release.NOTHING);
             var _ = target.next(ScsiCommand.OPCODE);
             var _ = otherTarget.next(ScsiCommand.OPCODE);
-            targetDevice.hold(); // so that the completions of both come together
+            targetDevice.hold(); // so that the completions of both connections are reported together
             var calls = new AtomicInteger();
             answer(target, () -> {
                 calls.incrementAndGet();
@@ -198,7 +198,7 @@ class DelayedCompletionTest {
     }
 
     @Test
-    void shouldReleaseEverythingWhenTheLoopEndsMeanwhile() throws Exception {
+    void shouldReleaseAllBuffersWhenTheLoopEnds() throws Exception {
         try (var pair = TestPair.of(TestPair.device(), targetDevice.device())) {
             TestEnd initiator = TestPair.begin(pair.connect());
             TestEnd target = TestPair.begin(pair.accepted());

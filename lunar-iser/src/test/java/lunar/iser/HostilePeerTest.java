@@ -36,12 +36,12 @@ class HostilePeerTest {
     @CsvSource({"10,shorter than its headers", HEADER + ",shorter than its headers",
             "20aa0001" + "00000000" + "0000000000000000" + "0000000000000000" + "00000000"
                     + ",shorter than its headers"})
-    void shouldEndTheConnectionOfAMessageThatIsNone(String message, String why) throws Exception {
+    void shouldEndTheConnectionOnATruncatedMessage(String message, String why) throws Exception {
         expectEnd(bytes(message), why);
     }
 
     @Test
-    void shouldEndTheConnectionOfAMessageThatContradictsItself() throws Exception {
+    void shouldEndTheConnectionOnAnInconsistentMessage() throws Exception {
         byte[] message = bytes(HEADER + "40800000" + "00000014" + "00".repeat(40));
         expectEnd(message, "with a PDU of 68");
         message[28 + 4] = (byte) 0xff;
@@ -50,22 +50,22 @@ class HostilePeerTest {
         expectEnd(message, "in place of a PDU");
     }
 
-    /** RFC 7145 section 7.3.6: solicited data are fetched, and come in no PDU. */
+    /** Solicited data are fetched by RDMA Read; a Data-Out PDU with them is an error (RFC 7145 section 7.3.6). */
     @Test
-    void shouldEndTheConnectionOfSolicitedDataInAPdu() throws Exception {
+    void shouldEndTheConnectionOnASolicitedDataOutPdu() throws Exception {
         expectEnd(bytes(HEADER + "05800000" + "00".repeat(12) + "00000001" + "00000001"
                 + "00".repeat(24)), "fetched over iSER");
     }
 
     @Test
-    void shouldEndTheConnectionOfAMessageThatIsLongerThanAnyBuffer() throws Exception {
+    void shouldEndTheConnectionOnAMessageLongerThanItsBuffer() throws Exception {
         expectEnd(new byte[40_000], "failed");
     }
 
-    /** A command advertises memory that does not exist: the access to it fails, and ends the connection. */
+    /** A command advertises memory that is not registered: access to it fails and ends the connection. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void shouldEndTheConnectionOfAKeyThatIsNone(boolean reads) throws Exception {
+    void shouldEndTheConnectionOnAnInvalidStag(boolean reads) throws Exception {
         int bytes = 100_000;
         byte[] message = new byte[IserHeader.LENGTH + Bhs.LENGTH];
         MemorySegment content = MemorySegment.ofArray(message);
@@ -131,7 +131,7 @@ class HostilePeerTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3, 4, 56, 200})
-    void shouldTakeAnyPrivateData(int length) throws Exception {
+    void shouldAcceptAnyPrivateData(int length) throws Exception {
         byte[] garbage = new byte[length];
         new Random(Seed.next()).nextBytes(garbage);
         try (var pair = TestPair.create(); var peer = new RawPeer(pair.portal(), garbage)) {
@@ -142,7 +142,7 @@ class HostilePeerTest {
     }
 
     @Test
-    void shouldSurviveAnything() throws Exception {
+    void shouldSurviveRandomMessages() throws Exception {
         var random = new Random(Seed.next());
         try (var pair = TestPair.create()) {
             for (int i = 0; i < 20; i++) {

@@ -35,7 +35,7 @@ class IserListenerTest {
     }
 
     @Test
-    void shouldRejectARequestForWhichThereIsNoEndpoint() throws Exception {
+    void shouldRejectARequestIfNoEndpointCanBeCreated() throws Exception {
         try (var pair = TestPair.of(TestPair.device(), targetDevice.device())) {
             targetDevice.full(true);
             for (int i = 0; i < 3; i++) {
@@ -47,7 +47,7 @@ class IserListenerTest {
     }
 
     @Test
-    void shouldRejectARequestWhileTooManyConnectionsAreNotEstablished() throws Exception {
+    void shouldRejectARequestWhileTooManyConnectionsArePending() throws Exception {
         try (var pair = TestPair.of(TestPair.device(), targetDevice.device());
                 var domain = TestPair.device().open();
                 var channel = domain.openChannel()) {

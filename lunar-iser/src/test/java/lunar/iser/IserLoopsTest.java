@@ -24,7 +24,7 @@ class IserLoopsTest {
     private static final MemorySegment NONE = MemorySegment.NULL;
 
     @Test
-    void shouldExchangeHelloBeforeAnythingElse() throws Exception {
+    void shouldExchangeHelloBeforePdus() throws Exception {
         try (var pair = TestPair.withHello()) {
             TestEnd initiator = pair.connect();
             TestEnd target = TestPair.begin(pair.accepted(), TestPair.parameters(0, true));
@@ -38,7 +38,7 @@ class IserLoopsTest {
     }
 
     @Test
-    void shouldEndAConnectionThatLeavesHelloOut() throws Exception {
+    void shouldEndAConnectionThatOmitsHello() throws Exception {
         try (var pair = TestPair.create()) {
             TestEnd initiator = TestPair.begin(pair.connect());
             TestEnd target = TestPair.begin(pair.accepted(), TestPair.parameters(0, true));
@@ -108,7 +108,7 @@ class IserLoopsTest {
             after.execute(() -> awaitQuietly(go));
             second.before = () -> assertThat(after.inLoop()).isTrue();
             boolean _ = second.inLoop(transport -> {
-                transport.reading(true); // has this loop deliver later
+                transport.reading(true); // schedules a delivery on this loop
                 transport.moveTo(after, () -> {});
                 return true;
             });
@@ -133,7 +133,7 @@ class IserLoopsTest {
     }
 
     @Test
-    void shouldTakeTheDeviceThatHasTheAddress() throws Exception {
+    void shouldSelectTheDeviceThatOwnsTheAddress() throws Exception {
         var device = TestPair.device();
         var choice = new DeviceChoice(Optional.empty(), List.of(device));
         InetAddress loopback = InetAddress.getLoopbackAddress();
@@ -146,7 +146,7 @@ class IserLoopsTest {
     }
 
     @Test
-    void shouldSayWhichDevicesThereAre() {
+    void shouldReportAnUnknownDevice() {
         assertThatThrownBy(() -> new DeviceChoice(Optional.of("verbs:none")))
                 .isInstanceOf(RdmaUnavailableException.class)
                 .hasMessageContaining("no RDMA device 'verbs:none'");

@@ -42,7 +42,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Connections over libfabric's tcp, PDU by PDU. */
+/** Tests {@link lunar.iser.connection.IserTransport} over libfabric's tcp, PDU by PDU. */
 @Timeout(300)
 class IserTransportTest {
     private static final MemorySegment NONE = MemorySegment.NULL;
@@ -252,7 +252,7 @@ class IserTransportTest {
 
     /** The response waits for the RDMA Reads of its command, since it frees the buffers (RFC 7145 section 7.3.6). */
     @Test
-    void shouldNotLetAResponseOvertakeTheReadsOfItsCommand() throws Exception {
+    void shouldSendAResponseAfterTheReadsOfItsCommand() throws Exception {
         TestEnd initiator = initiator();
         TestEnd target = target();
         for (int i = 0; i < 50; i++) {
@@ -279,7 +279,7 @@ class IserTransportTest {
      */
     @ParameterizedTest
     @ValueSource(ints = {TaskManagementResponse.OPCODE, AsyncMessage.OPCODE})
-    void shouldKeepTheOrderOfReadsAndAPduThatEndsTasks(int opcode) throws Exception {
+    void shouldOrderReadsAndAPduThatEndsTasks(int opcode) throws Exception {
         TestEnd initiator = initiator();
         TestEnd target = target();
         for (int itt = 1; itt <= 2; itt++) {
@@ -305,7 +305,7 @@ class IserTransportTest {
     }
 
     @Test
-    void shouldMoveDataBothWaysInOneCommand() throws Exception {
+    void shouldTransferDataOfABidirectionalCommand() throws Exception {
         TestEnd initiator = initiator();
         TestEnd target = target();
         byte[] data = bytes(100_000);
@@ -352,7 +352,7 @@ class IserTransportTest {
     }
 
     @Test
-    void shouldKeepUnexpectedPdusFromAPeerThatHasNoBuffersForThem() throws Exception {
+    void shouldHoldUnexpectedPdusAtTheLimitOfThePeer() throws Exception {
         TestEnd initiator = TestPair.begin(pair.connect(), TestPair.parameters(2, false));
         TestEnd target = target();
         for (int i = 1; i <= 4; i++) {
@@ -378,7 +378,7 @@ class IserTransportTest {
 
     /** An initiator that has nothing to send acknowledges received PDUs only when it is pinged. */
     @Test
-    void shouldHaveUnexpectedPdusAcknowledged() throws Exception {
+    void shouldPingForTheAcknowledgementOfUnexpectedPdus() throws Exception {
         TestEnd initiator = initiator();
         TestEnd target = TestPair.begin(pair.accepted(), TestPair.parameters(2, false));
         for (int statSn = 1; statSn <= 3; statSn++) {
@@ -403,7 +403,7 @@ class IserTransportTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void shouldEndAConnectionForWhichAPduIsTooLong(boolean isCommand) throws Exception {
+    void shouldEndTheConnectionIfAPduIsTooLongToSend(boolean isCommand) throws Exception {
         TestEnd initiator = initiator();
         TestEnd target = target();
         MemorySegment data = MemorySegment.ofArray(new byte[9000]);
@@ -426,7 +426,7 @@ class IserTransportTest {
 
     /** For a buffer that is registered for one command, the target's access ends with the command. */
     @Test
-    void shouldEndAConnectionWhosePeerAccessesMemoryThatWasWithdrawn() throws Exception {
+    void shouldEndTheConnectionOnAccessToWithdrawnMemory() throws Exception {
         TestEnd initiator = initiator();
         TestEnd target = target();
         MemorySegment buffer = Arena.ofAuto().allocate(200_000);
@@ -449,7 +449,7 @@ class IserTransportTest {
     }
 
     @Test
-    void shouldReleaseEverythingWhenTheConnectionIsAborted() throws Exception {
+    void shouldReleaseAllBuffersWhenTheConnectionIsAborted() throws Exception {
         register();
         TestEnd initiator = initiator();
         TestEnd target = target();
@@ -482,7 +482,7 @@ class IserTransportTest {
     }
 
     @Test
-    void shouldDeliverWhatWasSentBeforeAnEndInOrder() throws Exception {
+    void shouldDeliverPdusThatWereSentBeforeTheClose() throws Exception {
         TestEnd initiator = initiator();
         TestEnd target = target();
         initiator.transport().send(TestPair.pdu(NopOut.OPCODE, 1).bytes(), NONE, release);
@@ -497,7 +497,7 @@ class IserTransportTest {
     }
 
     @Test
-    void shouldDeliverNothingWhileItIsNotRead() throws Exception {
+    void shouldDeliverNothingWhileReadingIsOff() throws Exception {
         TestEnd initiator = initiator();
         TestEnd target = target();
         boolean _ = target.inLoop(transport -> {
@@ -523,7 +523,7 @@ class IserTransportTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void shouldTellTheEndAlsoWhileItIsNotRead(boolean aborts) throws Exception {
+    void shouldReportTheEndEvenWhileReadingIsOff(boolean aborts) throws Exception {
         TestEnd initiator = initiator();
         TestEnd target = target();
         boolean _ = target.inLoop(transport -> {
@@ -543,7 +543,7 @@ class IserTransportTest {
     }
 
     @Test
-    void shouldSayThatNothingListens() {
+    void shouldReportARefusedConnection() {
         var nowhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
         assertThatThrownBy(() -> pair.initiatorLoops().connect(nowhere, 10_000, _ -> {
             throw new AssertionError("connected");
@@ -551,7 +551,7 @@ class IserTransportTest {
     }
 
     @Test
-    void shouldEndAConnectionWithoutAReceiver() throws Exception {
+    void shouldEndTheConnectionIfThereIsNoReceiver() throws Exception {
         assertThatThrownBy(() -> pair.initiatorLoops().connect(pair.portal(), 60_000, _ -> {
             throw new IllegalStateException("no receiver");
         })).isInstanceOf(IOException.class).hasMessageContaining("no receiver");

@@ -3,7 +3,7 @@ package lunar.it;
 import lunar.iser.IserTransportProvider;
 import org.junit.jupiter.api.BeforeAll;
 
-/** Data that RDMA places. */
+/** Runs {@link PlacedDataContract} over iSER. */
 class IserDataTest extends PlacedDataContract {
     IserDataTest() { super(IserTransportProvider.SCHEME); }
 

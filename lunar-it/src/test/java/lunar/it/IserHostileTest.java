@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A peer that breaks the rules of iSER costs one line of the server's log, and no other session notices. */
+/** Tests that an iSER peer that violates the protocol causes one log line and does not affect other sessions. */
 @Timeout(300)
 class IserHostileTest {
     private static final String IQN = "iqn.2026-11.org.lunar:hostile";
@@ -23,7 +23,7 @@ class IserHostileTest {
 
     /** iSER header of a control message without STags. */
     private static final String HEADER = "10" + "00".repeat(27);
-    /** A Login Request whose data segment is longer than all of it. */
+    /** A Login Request whose data segment exceeds the message. */
     private static final String LOGIN = "43870000" + "00000200" + "00".repeat(40);
 
     @TempDir
@@ -32,7 +32,7 @@ class IserHostileTest {
     @BeforeAll
     static void requireDevice() { RdmaDevices.require(); }
 
-    /** A message, as the first one of a connection, and the reason why that ends. */
+    /** First message of a connection, and the reason why the connection ends. */
     private record Attack(byte[] privateData, String message, String why) {}
 
     private static List<Attack> attacks() {

@@ -4,7 +4,7 @@ import lunar.iser.IserTransportProvider;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 
-/** The contract of a block device on a LUN over iSER. */
+/** Runs the block device contract on a LUN over iSER. */
 @Timeout(300)
 class IserLunTest extends TransportLunContract {
     IserLunTest() { super(IserTransportProvider.SCHEME); }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Initiator and target in processes of their own, over iSER. */
+/** Tests iSER between an initiator and a target in different processes. */
 @Timeout(300)
 class IserProcessTest {
     private static final String IQN = "iqn.2026-11.org.lunar:process";
@@ -62,11 +62,11 @@ class IserProcessTest {
                 device.read(1000, back);
                 assertThat(back.mismatch(data)).isEqualTo(-1);
             }
-        } // which fails if it does not end well
+        } // fails if the process does not exit with status 0
     }
 
     @Test
-    void shouldNotGrowOverAThousandConnections() throws Exception {
+    void shouldNotGrowInMemoryOverAThousandConnections() throws Exception {
         // The heap has its final size from the start, so that resident memory grows by native memory only.
         try (var server = serve("127.0.0.1:0", Map.of("JAVA_TOOL_OPTIONS",
                 "-Xms64m -Xmx64m -XX:+AlwaysPreTouch"))) {
@@ -88,7 +88,7 @@ class IserProcessTest {
     }
 
     @Test
-    void shouldGoOnAfterTheServerWasKilledInTheMiddleOfTransfers() throws Exception {
+    void shouldResumeAfterTheServerIsKilledDuringTransfers() throws Exception {
         ServeProcess first = serve("127.0.0.1:0");
         String portal = first.portal(1);
         var stop = new AtomicBoolean();

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Sessions over iSER: what is negotiated, found, reset and shared by several connections. */
+/** Tests sessions over iSER: login, discovery, data, several connections, reset. */
 @Timeout(300)
 class IserSessionTest {
     private static final int BLOCK = 512;
@@ -83,7 +83,7 @@ class IserSessionTest {
     }
 
     @Test
-    void shouldNameThePortalsOfItsOwnTransportOnly() throws Exception {
+    void shouldReportOnlyPortalsOfTheSessionsTransport() throws Exception {
         try (var target = served(UnaryOperator.identity(), "ram:1MiB");
                 var initiator = initiator()) {
             for (int portal : new int[]{TCP, ISER}) {
@@ -98,7 +98,7 @@ class IserSessionTest {
         }
     }
 
-    /** More text than a message holds. */
+    /** The text of the response exceeds a message. */
     @Test
     void shouldFindManyTargets() throws Exception {
         int count = 100;
@@ -115,7 +115,7 @@ class IserSessionTest {
     }
 
     @Test
-    void shouldMoveDataOfNativeBuffers() throws Exception {
+    void shouldTransferDataOfNativeBuffers() throws Exception {
         var random = new Random(Seed.next());
         try (var target = served(UnaryOperator.identity(), "ram:8MiB");
                 var initiator = initiator();
@@ -136,7 +136,7 @@ class IserSessionTest {
     }
 
     @Test
-    void shouldSpreadASessionOverConnectionsOfSeveralLoops() throws Exception {
+    void shouldRunASessionOverConnectionsOfSeveralLoops() throws Exception {
         try (var target = served(
                 server -> server.loops(2)
                         .offer(TargetServer.DEFAULT_OFFER.withMaxConnections(4)),
@@ -166,7 +166,7 @@ class IserSessionTest {
     }
 
     @Test
-    void shouldTouchNoBufferOfCommandsThatAResetHasAborted() throws Exception {
+    void shouldNotAccessBuffersOfCommandsAbortedByAReset() throws Exception {
         try (var target = served(UnaryOperator.identity(), "delay=1500ms:ram:1MiB");
                 var initiator = initiator();
                 Session session = initiator.login(options(target));
@@ -175,7 +175,7 @@ class IserSessionTest {
             byte[] ready = {0, 0, 0, 0, 0, 0};
             while (!session.execute(Lun.ZERO, ready, MemorySegment.NULL, MemorySegment.NULL)
                     .isGood()) {
-                Thread.onSpinWait(); // unit attentions
+                Thread.onSpinWait(); // until all unit attentions are reported
             }
             List<MemorySegment> buffers = List.of(arena.allocate(64 * BLOCK),
                     MemorySegment.ofArray(new byte[64 * BLOCK]));
@@ -190,7 +190,7 @@ class IserSessionTest {
                     .isEqualTo(TaskManagementResponseCode.FUNCTION_COMPLETE);
             running.forEach(each -> assertThatThrownBy(() -> each.get(60, TimeUnit.SECONDS))
                     .isInstanceOf(Exception.class));
-            // Once the device has ended them, the next command goes through it.
+            // The device has ended the aborted commands once it completes the next command.
             byte[] room = new byte[BLOCK];
             byte[] readOne = {0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0};
             while (!session.execute(Lun.ZERO, readOne, MemorySegment.ofArray(room),

@@ -48,7 +48,7 @@ abstract class PlacedDataContract {
         this.scheme = scheme;
     }
 
-    /** A target with a portal of each transport. */
+    /** Starts a target with a TCP portal and a portal of the transport. */
     private ServedTarget served(String uri) throws IOException {
         return ServedTarget.of(spec -> spec.withLun(1, EchoSpec.of("echo-1")),
                 server -> server.portal(PortalSpec
@@ -83,7 +83,7 @@ abstract class PlacedDataContract {
     }
 
     @Test
-    void shouldMoveDataOfAllSizesThatTheOtherTransportSees() throws Exception {
+    void shouldTransferDataOfAllSizes() throws Exception {
         UnaryOperator<SessionOptions> smallBursts = options -> options.withOffer(
                 Offer.DEFAULT.withBurstLengths(4096, 16 * 1024)
                         .withMaxReceiveDataSegmentLength(4096));
@@ -125,13 +125,13 @@ abstract class PlacedDataContract {
     }
 
     @Test
-    void shouldReportHowManyBytesWerePlaced() throws Exception {
+    void shouldReportTheLengthOfDataIn() throws Exception {
         try (var target = served("ram:1MiB"); var session = login(target, options -> options)) {
             MemorySegment into = MemorySegment.ofArray(new byte[4096]);
             into.fill((byte) 0x5a);
             byte[] inquiry = {0x12, 0, 0, 0, 36, 0};
             ScsiResult result = session.execute(Lun.ZERO, inquiry, into, MemorySegment.NULL);
-            while (!result.isGood()) { // unit attentions
+            while (!result.isGood()) { // until all unit attentions are reported
                 result = session.execute(Lun.ZERO, inquiry, into, MemorySegment.NULL);
             }
             assertThat(result.residual()).isEqualTo(Residual.of(4096, 36));
@@ -142,7 +142,7 @@ abstract class PlacedDataContract {
     }
 
     @Test
-    void shouldMoveDataBothWays() throws Exception {
+    void shouldTransferDataOfABidirectionalCommand() throws Exception {
         byte[] cdb = new byte[260];
         cdb[0] = 0x7f;
         cdb[7] = (byte) (cdb.length - 8);
@@ -157,7 +157,7 @@ abstract class PlacedDataContract {
         try (var target = served("ram:1MiB"); var session = login(target, options -> options)) {
             byte[] came = new byte[data.length];
             ScsiResult result;
-            do { // unit attentions
+            do { // until all unit attentions are reported
                 result = session.execute(new Lun(1L << 48), cdb, MemorySegment.ofArray(came),
                         MemorySegment.ofArray(data));
             } while (result.senseData().length() > 0);
@@ -169,7 +169,7 @@ abstract class PlacedDataContract {
     }
 
     @Test
-    void shouldTouchNoBufferOfAnAbortedCommand() throws Exception {
+    void shouldNotAccessBuffersOfAnAbortedCommand() throws Exception {
         try (var target = served("delay=1500ms:ram:1MiB");
                 var session = login(target, options -> options
                         .withTimeouts(Timeouts.DEFAULT.withCommandMs(300)));
@@ -179,7 +179,7 @@ abstract class PlacedDataContract {
             assertThatThrownBy(() -> device.read(0, into)).isInstanceOf(DeadlineException.class);
             assertThatThrownBy(() -> device.write(0, MemorySegment.ofArray(new byte[512 * BLOCK])))
                     .isInstanceOf(DeadlineException.class);
-            Thread.sleep(2000); // the device ends the read
+            Thread.sleep(2000); // until the device has completed the read
             assertThat(into.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 0x5a);
             assertThat(session.isOpen()).as("no access to what was withdrawn").isTrue();
         }
@@ -187,7 +187,7 @@ abstract class PlacedDataContract {
     }
 
     @Test
-    void shouldGiveAllBuffersBackWhenTheServerCloses() throws Exception {
+    void shouldReturnAllBuffersWhenTheServerCloses() throws Exception {
         try (var threads = Executors.newFixedThreadPool(4)) {
             var target = served("ram:4MiB");
             var running = new ArrayList<Future<Boolean>>();
@@ -208,7 +208,7 @@ abstract class PlacedDataContract {
                     }));
                 }
                 ServedTarget.await("load", () -> target.server().bufferBytesInUse() > 0);
-                target.close(); // checks that no buffer is left lent
+                target.close(); // checks that all buffers have been returned
                 for (Future<Boolean> each : running) {
                     assertThat(each.get()).isTrue();
                 }

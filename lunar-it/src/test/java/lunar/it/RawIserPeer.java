@@ -21,7 +21,7 @@ import lunar.rdma.ProtectionDomain;
 import lunar.rdma.Rdma;
 import lunar.rdma.WorkRequest;
 
-/** Sends any messages to an iSER portal, in the thread of the test. */
+/** A peer that sends arbitrary messages to an iSER portal, on the test's thread. */
 final class RawIserPeer implements AutoCloseable, EndpointHandler {
     private static final int SLICE_BYTES = 64 << 10;
     private static final int DEPTH = 16;
@@ -54,7 +54,7 @@ final class RawIserPeer implements AutoCloseable, EndpointHandler {
         endpoint.post(new WorkRequest().send().add(slice, 0, message.length));
     }
 
-    /** Waits until the other end has ended the connection. */
+    /** Waits until the target has ended the connection. */
     void awaitEnd() throws Exception {
         runUntil(EndpointState.ERROR);
     }

@@ -10,7 +10,7 @@ final class RdmaDevices {
 
     private RdmaDevices() {}
 
-    /** Skips the test, with the reason, where there is no device that every machine could have. */
+    /** Skips the test, with the reason, if {@link #NEEDED} is unavailable; it needs no adapter. */
     static void require() {
         boolean found = Rdma.devices().stream()
                 .anyMatch(device -> device.info().name().equals(NEEDED));

@@ -18,7 +18,7 @@ import lunar.target.TargetSpec;
 import lunar.testkit.BlockDeviceContract;
 import org.junit.jupiter.api.AfterEach;
 
-/** The contract of a block device on a LUN over some transport, with initiator and target in this process. */
+/** Runs the block device contract on a LUN over a transport, with initiator and target in this process. */
 abstract class TransportLunContract extends BlockDeviceContract {
     private static final String TARGET = "iqn.2026-11.org.lunar:contract";
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** No memory is used again before the device is done with it, however long that takes. Over libfabric's tcp. */
+/** Tests over libfabric's tcp that no memory is reused before a slow device has completed its operations. */
 class DelayedCompletionTest {
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -137,7 +137,7 @@ class DelayedCompletionTest {
     }
 
     @Test
-    void shouldReleaseMemoryWithCloseOfEndpoint() throws Exception {
+    void shouldReleaseMemoryWhenEndpointIsClosed() throws Exception {
         device.hold();
         MemorySlice receiving = client.pool.take();
         near.post(client.work.receive().add(receiving));

@@ -19,8 +19,8 @@ import lunar.rdma.spi.ProviderRequest;
 import lunar.rdma.spi.RawCompletions;
 
 /**
- * A device that delays completions until {@link #release}. Like an adapter, it reports operations of a connection that
- * has failed as flushed, in its own time. For one thread.
+ * Wraps a device and can delay completions, as a slow adapter does: those of operations until {@link #release}, and
+ * those that report the operations of a failed connection as flushed. For one thread.
  */
 final class HeldDevice implements ProviderDevice {
     private final ProviderDevice device;
@@ -169,7 +169,7 @@ final class HeldDevice implements ProviderDevice {
             return into.size() - before;
         }
 
-        /** Reports operations that the device below will not report. */
+        /** Reports operations that the wrapped device will not report. */
         void flush() {
             for (long id : posted) {
                 if (held.room() == 0) {

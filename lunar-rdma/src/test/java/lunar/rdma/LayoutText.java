@@ -13,11 +13,11 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** Text about layouts of structs, from Java and from a C program that is kept in the test resources. */
+/** Describes the layouts of structs as text, by Java and by a C program in the test resources. */
 public final class LayoutText {
     private LayoutText() {}
 
-    /** Text that the C program prints, from layouts of Java. */
+    /** Describes layouts in the format of the C program. */
     public static String of(Collection<StructLayout> structs) {
         var text = new StringBuilder();
         for (StructLayout struct : structs) {
@@ -35,7 +35,7 @@ public final class LayoutText {
         return text.toString();
     }
 
-    /** A file of the test resources. */
+    /** Returns the contents of a file in the test resources. */
     public static String resource(String name) {
         try (var in = Objects.requireNonNull(LayoutText.class.getResourceAsStream(name), name)) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
@@ -44,7 +44,7 @@ public final class LayoutText {
         }
     }
 
-    /** Output of a C program of the test resources; empty where there is no compiler or the headers are missing. */
+    /** Returns the output of a C program in the test resources; empty if the compiler or the headers are missing. */
     public static Optional<String> run(String source, Path folder)
             throws IOException, InterruptedException {
         Path file = folder.resolve(source);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What blocking calls do, on every device: a thread on each side. */
+/** Contract of blocking calls on every device, with a thread on each side. */
 abstract class MessengerContract {
     private static final MessengerOptions OPTIONS = MessengerOptions.DEFAULT
             .withMessageBytes(8192).withDepth(4);
@@ -52,7 +52,7 @@ abstract class MessengerContract {
         if (listener != null) {
             listener.wakeup();
         }
-        other.shutdown(); // no thread uses anything that is closed here
+        other.shutdown(); // and wait: the other thread must not use what is closed below
         assertThat(other.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
         if (far != null) {
             near.close();
@@ -65,7 +65,7 @@ abstract class MessengerContract {
         }
     }
 
-    /** A call of this interface. */
+    /** A call that may throw any exception. */
     interface Call<T> {
         T run() throws Exception;
     }
@@ -85,7 +85,7 @@ abstract class MessengerContract {
     private static byte[] bytes(String text) { return text.getBytes(StandardCharsets.UTF_8); }
 
     @Test
-    void shouldSendAndReceiveByCopies() throws Exception {
+    void shouldSendAndReceiveCopies() throws Exception {
         var echo = onOtherThread(() -> {
             byte[] buffer = new byte[100];
             for (int i = 0; i < 20; i++) {
@@ -102,7 +102,7 @@ abstract class MessengerContract {
     }
 
     @Test
-    void shouldSendMoreThanIsBuffered() throws Exception {
+    void shouldSendMoreMessagesThanAreBuffered() throws Exception {
         var sum = onOtherThread(() -> {
             int received = 0;
             while (received < 300) {
@@ -117,7 +117,7 @@ abstract class MessengerContract {
             near.send(data);
         }
         while (!sum.isDone()) {
-            assertThat(near.receive(10)).isNull(); // lets the device work
+            assertThat(near.receive(10)).isNull(); // lets the device make progress
         }
         assertThat(sum.get()).isEqualTo(300);
     }
@@ -179,13 +179,13 @@ abstract class MessengerContract {
                     .isInstanceOf(OperationException.class);
             assertThatThrownBy(() -> near.receive(0)).isInstanceOf(ConnectionException.class);
             assertThatThrownBy(() -> near.send(new byte[1])).isInstanceOf(RdmaException.class);
-            near.close(); // with some devices the peer notices only now
+            near.close(); // some devices report the failure to the peer only now
             assertThat(driven.get()).isTrue();
         }
     }
 
     @Test
-    void shouldReceiveWhatWasSentBeforeTheClose() throws Exception {
+    void shouldReceiveMessagesThatWereSentBeforeClose() throws Exception {
         near.send(bytes("one"));
         near.send(bytes("two"));
         near.close();
@@ -197,7 +197,7 @@ abstract class MessengerContract {
     }
 
     @Test
-    void shouldGiveUpReceivingWhenTimeIsOver() throws Exception {
+    void shouldTimeOutReceiving() throws Exception {
         assertThat(near.receive(1)).isNull();
         assertThat(near.receive(new byte[1], 1)).isEqualTo(-1);
         assertThat(listener.accept(1)).isNull();

@@ -7,9 +7,9 @@ import lunar.rdma.message.Messenger;
 import lunar.rdma.message.MessengerOptions;
 
 /**
- * Test peer in another process: listens on a port, which it prints, accepts one connection, and answers messages. The
- * answer to {@code where} is the address, key and length of memory that may be read and written, the answer to
- * {@code what} the text in this memory; after {@code quiet} there are no further answers. Any other message is echoed.
+ * Test peer in another process: prints the port that it listens on, accepts one connection, and answers messages. It
+ * answers {@code where} by the address, key and length of memory that the peer may read and write, and {@code what} by
+ * the text in this memory. After {@code quiet} it no longer answers. It echoes any other message.
  */
 final class MessengerPeer {
     static final int BYTES = 1 << 20;

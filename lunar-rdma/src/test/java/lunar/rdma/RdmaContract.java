@@ -23,24 +23,26 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Contract of every device. Both sides are in this process, and run by the thread of the test, which alternates between
- * them: only what a test says about other threads needs other threads.
+ * Contract of every RDMA device. Both sides of a connection are in this process and run on the test's thread, which
+ * alternates between them; tests that need other threads start them.
  */
 abstract class RdmaContract {
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** Device under test; where it is not there, the reason. */
+    /** Returns the device under test; throws with the reason if it is unavailable. */
     abstract RdmaDevice device() throws RdmaUnavailableException;
 
-    /** Local address that the device can listen on. */
+    /** Returns a local address that the device can listen on. */
     InetSocketAddress local() {
         return new InetSocketAddress("127.0.0.1", 0);
     }
 
-    /** How many connections the test of leaks makes. */
-    int manyConnections() { return 1000; }
+    /** Returns the number of connections that the test for leaks opens. */
+    int manyConnections() {
+        return 1000;
+    }
 
-    /** How a receive ends that is too short for its message. */
+    /** Returns the status of a receive that is too short for its message. */
     CompletionStatus tooLong() {
         return CompletionStatus.LENGTH_ERROR;
     }
@@ -91,7 +93,7 @@ abstract class RdmaContract {
         return new String(data, StandardCharsets.UTF_8).replaceAll("\0+$", "");
     }
 
-    /** A connection, its two ends. */
+    /** Both ends of a connection. */
     record Pair(Endpoint near, Endpoint far) {}
 
     Pair connect() throws Exception { return connect(client.options(), server.options()); }
@@ -180,7 +182,7 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldReportThatNobodyListens() throws Exception {
+    void shouldReportRefusedConnection() throws Exception {
         InetSocketAddress address = listener.address();
         listener.close();
         Endpoint near = client.endpoint();
@@ -193,13 +195,13 @@ abstract class RdmaContract {
             failure = e;
         }
         assertThat(failure.reason()).isIn(ConnectionException.Reason.REFUSED,
-                ConnectionException.Reason.REJECTED); // that of verbs has no refusal of its own
+                ConnectionException.Reason.REJECTED);
         assertThat(failure.privateData()).isEmpty();
         assertThat(failure.retryable()).isTrue();
     }
 
     @Test
-    void shouldGiveUpConnectingWhenTimeIsOver() throws Exception {
+    void shouldTimeOutConnecting() throws Exception {
         Endpoint near = client.channel.createEndpoint(client.options().withConnectTimeout(50),
                 client);
         near.connect(listener.address(), bytes("hello"));
@@ -210,13 +212,13 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldWaitNoLongerThanTimeToConnect() throws Exception {
+    void shouldNotWaitBeyondConnectTimeout() throws Exception {
         Endpoint near = client.channel.createEndpoint(client.options().withConnectTimeout(50),
                 client);
         near.connect(listener.address(), bytes("hello"));
         until("request", () -> !server.requests.isEmpty() || !client.failures.isEmpty());
         while (client.failures.isEmpty()) {
-            client.channel.await(0); // without a limit of its own
+            client.channel.await(0); // no time limit but that of the connect
         }
         assertThat(near.state()).isEqualTo(EndpointState.ERROR);
     }
@@ -270,7 +272,7 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldGatherAndScatterPieces() throws Exception {
+    void shouldGatherAndScatterSegments() throws Exception {
         Pair pair = connect();
         MemorySlice header = client.slice("header--");
         MemorySlice data = client.slice("....the data");
@@ -347,7 +349,7 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldMoveLargeMessages() throws Exception {
+    void shouldTransferLargeMessages() throws Exception {
         Pair pair = connect();
         int length = 3 << 20;
         try (Arena arena = Arena.ofShared();
@@ -395,7 +397,7 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldPlaceWriteBeforeMessageThatFollows() throws Exception {
+    void shouldPlaceWriteBeforeFollowingMessage() throws Exception {
         Pair pair = connect();
         MemorySlice target = server.slice("");
         MemorySlice data = client.slice("placed");
@@ -412,8 +414,9 @@ abstract class RdmaContract {
         assertThat(client.done).isEmpty();
     }
 
-    /** Operations of the near side that the far side must not let through. */
-    private void shouldFail(Pair pair, WorkRequest forbidden, MemorySlice target) throws Exception {
+    /** Posts an operation that must fail without an effect on the peer's memory, and end the connection. */
+    private void expectFailure(Pair pair, WorkRequest forbidden, MemorySlice target)
+            throws Exception {
         MemorySlice waiting = client.pool.take();
         pair.near().post(new WorkRequest().receive().add(waiting).context(100));
         pair.near().post(forbidden.context(1));
@@ -434,7 +437,7 @@ abstract class RdmaContract {
     @Test
     void shouldNotWriteWithWrongKey() throws Exception {
         MemorySlice target = server.slice("untouched");
-        shouldFail(connect(), client.work.write(target.remoteAddress(), ~target.remoteKey())
+        expectFailure(connect(), client.work.write(target.remoteAddress(), ~target.remoteKey())
                 .add(client.slice("evil"), 0, 5), target);
     }
 
@@ -442,7 +445,7 @@ abstract class RdmaContract {
     void shouldNotReadWithWrongKey() throws Exception {
         MemorySlice target = server.slice("untouched");
         MemorySlice into = client.slice("nothing");
-        shouldFail(connect(), client.work.read(target.remoteAddress(), ~target.remoteKey())
+        expectFailure(connect(), client.work.read(target.remoteAddress(), ~target.remoteKey())
                 .add(into, 0, 9), target);
         assertThat(Side.text(into)).isEqualTo("nothing");
     }
@@ -451,37 +454,37 @@ abstract class RdmaContract {
     void shouldNotWriteBeyondMemory() throws Exception {
         MemorySlice target = server.slice("untouched");
         long end = target.remoteAddress() + (long) Side.SLICES * Side.SLICE_BYTES - 4;
-        shouldFail(connect(), client.work.write(end, target.remoteKey())
+        expectFailure(connect(), client.work.write(end, target.remoteKey())
                 .add(client.slice("evil"), 0, 8), target);
     }
 
     @Test
-    void shouldNotWriteToMemoryThatMayOnlyBeRead() throws Exception {
+    void shouldNotWriteToReadOnlyMemory() throws Exception {
         MemorySlice target = server.slice("untouched");
         try (MemoryRegion readable = server.domain.register(target.segment(),
                 Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ))) {
-            shouldFail(connect(), client.work.write(readable.remote())
+            expectFailure(connect(), client.work.write(readable.remote())
                     .add(client.slice("evil"), 0, 5), target);
         }
     }
 
     @Test
-    void shouldNotReadMemoryThatIsNotRegisteredForIt() throws Exception {
+    void shouldNotReadMemoryWithoutRemoteReadAccess() throws Exception {
         MemorySlice target = server.slice("untouched");
         try (MemoryRegion local = server.domain.register(target.segment(), Access.LOCAL)) {
             MemorySlice into = client.slice("nothing");
-            shouldFail(connect(), client.work.read(local.remote()).add(into, 0, 9), target);
+            expectFailure(connect(), client.work.read(local.remote()).add(into, 0, 9), target);
             assertThat(Side.text(into)).isEqualTo("nothing");
         }
     }
 
     @Test
-    void shouldNotWriteToMemoryThatIsDeregistered() throws Exception {
+    void shouldNotWriteToDeregisteredMemory() throws Exception {
         MemorySlice target = server.slice("untouched");
         MemoryRegion gone = server.domain.register(target.segment(), Access.ALL);
         RemoteMemory remote = gone.remote();
         gone.close();
-        shouldFail(connect(), client.work.write(remote).add(client.slice("evil"), 0, 5), target);
+        expectFailure(connect(), client.work.write(remote).add(client.slice("evil"), 0, 5), target);
     }
 
     @Test
@@ -502,7 +505,7 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldEndConnectionForMessageThatIsTooLong() throws Exception {
+    void shouldEndConnectionIfMessageIsTooLong() throws Exception {
         Pair pair = connect();
         MemorySlice to = server.slice("");
         pair.far().post(server.work.receive().add(to, 0, 4).context(1));
@@ -580,7 +583,7 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldSendNothingBeforeConnection() throws Exception {
+    void shouldRefuseToSendBeforeConnection() throws Exception {
         Endpoint near = client.endpoint();
         assertThatThrownBy(() -> near.post(client.work.send().add(client.slice("x"))))
                 .isInstanceOf(EndpointStateException.class);
@@ -588,7 +591,7 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldTakeReceivesBeforeConnection() throws Exception {
+    void shouldAcceptReceivesBeforeConnection() throws Exception {
         Endpoint near = client.endpoint();
         MemorySlice early = client.slice("");
         near.post(client.work.receive().add(early).context(5));
@@ -634,7 +637,7 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldFlushWhatIsPostedWhenPeerDisconnects() throws Exception {
+    void shouldFlushPostedOperationsWhenPeerDisconnects() throws Exception {
         Pair pair = connect();
         MemorySlice waiting = client.pool.take();
         pair.near().post(client.work.receive().add(waiting).context(1));
@@ -651,7 +654,7 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldDeliverMessagesThatWereSentBeforeTheEnd() throws Exception {
+    void shouldDeliverMessagesThatWereSentBeforeClose() throws Exception {
         Pair pair = connect();
         MemorySlice to = server.slice("");
         pair.far().post(server.work.receive().add(to));
@@ -713,7 +716,7 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldNotHandOutSliceThatIsPosted() throws Exception {
+    void shouldNotReuseSliceThatIsPosted() throws Exception {
         Pair pair = connect();
         MemorySlice slice = server.pool.take();
         pair.far().post(server.work.receive().add(slice));
@@ -800,7 +803,7 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldNotWaitWhileCompletionsAreThere() throws Exception {
+    void shouldNotWaitWhileCompletionsAreAvailable() throws Exception {
         Pair pair = connect();
         pair.near().post(client.work.send().add(client.slice("x"), 0, 2));
         while (client.done.isEmpty()) {
@@ -849,7 +852,7 @@ abstract class RdmaContract {
         MemorySlice to = server.slice("");
         until("messages", () -> {
             while (pair.far().tryPost(server.work.receive().add(to, 0, 8))) {
-                // as many as there is room for
+                // fill the receive queue
             }
             return failure.get() != null
                     || server.done.size() == threads * perThread
@@ -882,7 +885,7 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldLetPeersShareReceives() throws Exception {
+    void shouldShareReceivesBetweenConnections() throws Exception {
         if (!server.domain.device().capabilities().contains(Capability.SHARED_RECEIVE_QUEUE)) {
             assertThatThrownBy(() -> server.domain.createSharedReceiveQueue(16, 2))
                     .isInstanceOf(UnsupportedOperationException.class);
@@ -908,7 +911,7 @@ abstract class RdmaContract {
     }
 
     @Test
-    void shouldGiveBackSharedReceivesOfEndpointThatIsClosed() throws Exception {
+    void shouldReportSharedReceivesOfClosedEndpoint() throws Exception {
         assumeTrue(server.domain.device().capabilities()
                 .contains(Capability.SHARED_RECEIVE_QUEUE), "device shares receives");
         SharedReceiveQueue shared = server.domain.createSharedReceiveQueue(16, 2);
@@ -919,7 +922,7 @@ abstract class RdmaContract {
         pair.near().post(client.work.send().add(client.slice("one"), 0, 4));
         long end = System.nanoTime() + LIMIT_NANOS;
         while (client.done.isEmpty() && System.nanoTime() - end < 0) {
-            client.pump(); // the message is in memory of the server, which does not look
+            client.pump(); // the server does not poll, so the message's completion stays in its device
         }
         pair.far().close();
         server.drain();

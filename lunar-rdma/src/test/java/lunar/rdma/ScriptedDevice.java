@@ -22,9 +22,9 @@ import lunar.rdma.spi.ProviderReceiveQueue;
 import lunar.rdma.spi.ProviderRegion;
 import lunar.rdma.spi.RawCompletions;
 
-/** A device without a peer: connects at once, and completes what the test says. Has shared receive queues. */
+/** A device without a peer, driven by the test: connects at once, and has shared receive queues. */
 final class ScriptedDevice implements ProviderDevice {
-    /** Numbers of the receives that were posted to shared queues, in order. */
+    /** Ids of the receives that are posted to shared queues, in order. */
     final Queue<Long> sharedReceives = new ArrayDeque<>();
     /** Endpoints, in the order of creation. */
     final List<End> ends = new ArrayList<>();
@@ -42,7 +42,7 @@ final class ScriptedDevice implements ProviderDevice {
     @Override
     public ProviderDomain open() { return new Domain(); }
 
-    /** The oldest shared receive takes a message. */
+    /** Completes the oldest shared receive with a message for an endpoint. */
     void receive(End taker, int bytes) {
         long id = sharedReceives.remove();
         completions.add(into -> into.addShared(id, taker.setup.sharedId(),
@@ -132,13 +132,13 @@ final class ScriptedDevice implements ProviderDevice {
         public void close() {}
     }
 
-    /** An endpoint. */
+    /** An endpoint of the device. */
     final class End implements ProviderEndpoint {
         private final EndpointSetup setup;
         private final ConnectionEvents events;
-        /** Run before the device takes no more shared receives. */
+        /** Called while the close of the endpoint awaits its last shared receive. */
         Runnable beforeLastReceive = () -> {};
-        /** Run while the endpoint is freed. */
+        /** Called while the endpoint is being closed. */
         Runnable whileClosing = () -> {};
 
         End(EndpointSetup setup, ConnectionEvents events) {

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Receives of a shared queue belong to the queue, whatever happens to the endpoints that take them. */
+/** Tests that receives of a shared queue are reported even if the endpoint that has taken them is closed. */
 class SharedReceiveQueueTest {
     private final ScriptedDevice device = new ScriptedDevice();
     private Side side;
@@ -37,7 +37,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldReportReceiveOfEndpointThatIsClosed() throws Exception {
+    void shouldReportReceiveOfClosedEndpoint() throws Exception {
         Endpoint endpoint = connect();
         device.receive(device.ends.getFirst(), 5);
         endpoint.close();
@@ -52,7 +52,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldReportReceivesThatEndpointTakesWhileItIsClosed() throws Exception {
+    void shouldReportReceivesTakenWhileEndpointCloses() throws Exception {
         Endpoint endpoint = connect();
         ScriptedDevice.End end = device.ends.getFirst();
         end.beforeLastReceive = () -> device.receive(end, 1);
@@ -65,7 +65,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldTellEndpointsApartThatFollowEachOther() throws Exception {
+    void shouldDistinguishSuccessiveEndpoints() throws Exception {
         Endpoint first = connect();
         device.receive(device.ends.getFirst(), 1);
         first.close();
@@ -76,7 +76,7 @@ class SharedReceiveQueueTest {
     }
 
     @Test
-    void shouldReleaseReceivesThatAreNotPolled() throws Exception {
+    void shouldReleaseUnpolledReceives() throws Exception {
         connect();
         device.receive(device.ends.getFirst(), 5);
         side.channel.close();

@@ -7,7 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The contract over libfabric's shm. */
+/** Runs {@link RdmaContract} on libfabric's shm. */
 class ShmFabricTest extends RdmaContract {
     @Override
     RdmaDevice device() throws RdmaUnavailableException { return Rdma.device("libfabric:shm"); }

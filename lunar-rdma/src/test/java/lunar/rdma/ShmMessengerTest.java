@@ -1,6 +1,6 @@
 package lunar.rdma;
 
-/** Blocking calls over libfabric's shm. */
+/** Runs {@link MessengerContract} on libfabric's shm. */
 class ShmMessengerTest extends MessengerContract {
     @Override
     RdmaDevice device() throws RdmaUnavailableException { return Rdma.device("libfabric:shm"); }

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Two processes over libfabric's shm. */
+/** Runs {@link TwoProcessesContract} on libfabric's shm, and tests its files. */
 class ShmTwoProcessesTest extends TwoProcessesContract {
     @Override
     String device() { return "libfabric:shm"; }

@@ -47,7 +47,7 @@ final class Side implements AutoCloseable, EndpointHandler, ConnectionHandler {
         return channel.listen(address, this);
     }
 
-    /** Handles what is there. */
+    /** Handles available events and completions. */
     void pump() throws RdmaException {
         channel.poll();
         drain();
@@ -64,7 +64,7 @@ final class Side implements AutoCloseable, EndpointHandler, ConnectionHandler {
         }
     }
 
-    /** Takes the oldest completion, which must be there. */
+    /** Removes and returns the oldest completion; fails if there is none. */
     Done next() {
         return done.removeFirst();
     }
@@ -96,7 +96,7 @@ final class Side implements AutoCloseable, EndpointHandler, ConnectionHandler {
     @Override
     public void disconnected(Endpoint endpoint) { disconnected.add(endpoint); }
 
-    /** Closes all; fails if anything is in use although no endpoint is open. */
+    /** Closes everything; fails if memory is still in use after all endpoints are closed. */
     @Override
     public void close() {
         channel.close();

@@ -1,6 +1,6 @@
 package lunar.rdma;
 
-/** The contract over libfabric's tcp. */
+/** Runs {@link RdmaContract} on libfabric's tcp. */
 class TcpFabricTest extends RdmaContract {
     @Override
     RdmaDevice device() throws RdmaUnavailableException { return Rdma.device("libfabric:tcp"); }

@@ -1,6 +1,6 @@
 package lunar.rdma;
 
-/** Blocking calls over libfabric's tcp. */
+/** Runs {@link MessengerContract} on libfabric's tcp. */
 class TcpMessengerTest extends MessengerContract {
     @Override
     RdmaDevice device() throws RdmaUnavailableException { return Rdma.device("libfabric:tcp"); }

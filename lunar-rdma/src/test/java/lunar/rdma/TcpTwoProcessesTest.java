@@ -1,6 +1,6 @@
 package lunar.rdma;
 
-/** Two processes over libfabric's tcp. */
+/** Runs {@link TwoProcessesContract} on libfabric's tcp. */
 class TcpTwoProcessesTest extends TwoProcessesContract {
     @Override
     String device() { return "libfabric:tcp"; }

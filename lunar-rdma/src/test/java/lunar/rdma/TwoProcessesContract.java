@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections between two processes, one of which may die. */
+/** Contract of connections between two processes, one of which may be killed. */
 abstract class TwoProcessesContract {
     private Process process;
     private ProtectionDomain domain;
@@ -60,7 +60,7 @@ abstract class TwoProcessesContract {
             domain.close();
         }
         if (process != null) {
-            if (!process.waitFor(1, TimeUnit.MINUTES)) { // it ends with the connection
+            if (!process.waitFor(1, TimeUnit.MINUTES)) { // the peer exits when the connection ends
                 process.destroyForcibly();
                 fail("the peer does not end");
             }
@@ -117,7 +117,7 @@ abstract class TwoProcessesContract {
     }
 
     @Test
-    void shouldNoticeThatPeerWasKilled() throws Exception {
+    void shouldDetectThatPeerWasKilled() throws Exception {
         assertThat(ask("hello")).isEqualTo("hello");
         process.destroyForcibly().waitFor();
         assertThatThrownBy(() -> messenger.receive(0)).isInstanceOfSatisfying(

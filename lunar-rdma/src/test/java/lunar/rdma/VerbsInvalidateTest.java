@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Send with invalidate over verbs: the receiver has a memory window, whose key the sender invalidates. */
+/** Tests Send with Invalidate over verbs: the sender invalidates the key of a memory window of the receiver. */
 class VerbsInvalidateTest {
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final int BYTES = 64;
@@ -94,7 +94,7 @@ class VerbsInvalidateTest {
             far.post(server.work.sendAndInvalidate(remote.key()).add(server.slice("done"), 0, 5));
             until("message", () -> !client.done.isEmpty());
             assertThat(client.done.getFirst().isSuccess()).isTrue();
-            // rdma_rxe flags the completion with the kernel's value (1 << 2), which libibverbs has for something else.
+            // rdma_rxe sets the kernel's flag (1 << 2) in the completion, which has another meaning in libibverbs.
             assertThat(client.done.getFirst().invalidatedKey()).isIn(remote.key(), 0);
 
             memory.fill((byte) 0);

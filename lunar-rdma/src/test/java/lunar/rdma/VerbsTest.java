@@ -6,7 +6,7 @@ import java.net.Inet4Address;
 import java.net.InetSocketAddress;
 import org.junit.jupiter.api.BeforeAll;
 
-/** The contract over the first verbs device. Runs in a guest of lab/vm, where that is soft-RoCE. */
+/** Runs {@link RdmaContract} on the first verbs device; in a guest of lab/vm, this is soft-RoCE. */
 class VerbsTest extends RdmaContract {
     @BeforeAll
     static void requireDevice() {
@@ -28,7 +28,7 @@ class VerbsTest extends RdmaContract {
                 .map(address -> new InetSocketAddress(address, 0)).orElseThrow();
     }
 
-    /** Soft-RoCE reports IBV_WC_LOC_QP_OP_ERR, where adapters report IBV_WC_LOC_LEN_ERR. */
+    /** Soft-RoCE reports IBV_WC_LOC_QP_OP_ERR; adapters report IBV_WC_LOC_LEN_ERR. */
     @Override
     CompletionStatus tooLong() {
         return client.domain.device().name().contains("rxe")
@@ -36,7 +36,7 @@ class VerbsTest extends RdmaContract {
                 : super.tooLong();
     }
 
-    /** A guest without hardware virtualization makes a few connections in a second. */
+    /** A guest without hardware virtualization establishes only a few connections per second. */
     @Override
     int manyConnections() { return 40; }
 }

@@ -17,7 +17,7 @@ import lunar.rdma.spi.ProviderQueue;
 import lunar.rdma.spi.ProviderReceiveQueue;
 import lunar.rdma.spi.ProviderRegion;
 
-/** A device that shows the provider's side of its domains, and of endpoints that connect. */
+/** Wraps a device and records the provider's objects behind its domains and connecting endpoints. */
 final class WatchedDevice implements ProviderDevice {
     final List<ProviderDomain> domains = new ArrayList<>();
     final List<ProviderEndpoint> endpoints = new ArrayList<>();

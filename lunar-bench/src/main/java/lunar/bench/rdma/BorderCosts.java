@@ -26,18 +26,19 @@ import lunar.rdma.MemoryRegion;
 import lunar.rdma.ProtectionDomain;
 
 /**
- * What the border between Java and native code costs, in nanoseconds per operation: tables 2.2 to 2.5 of the thesis.
- * Each operation runs in a loop of its own, in rounds of about 20 ms after a warm-up.
+ * Measures the cost of calls, accesses and copies between Java and native code, in nanoseconds per operation (tables
+ * 2.2 to 2.5 of the Javia-I thesis). Each operation runs in a loop of its own, in rounds of about 20 ms after a
+ * warm-up.
  */
 public final class BorderCosts {
     /**
      * Cost of an operation.
      *
-     * @param nanos per operation, over the rounds
+     * @param nanos nanoseconds per operation, over all rounds
      */
     public record Cost(String operation, Spread nanos) {}
 
-    /** A loop over an operation; what it returns keeps the compiler from leaving it out. */
+    /** A loop over an operation. Its result keeps the compiler from eliminating the operation. */
     @FunctionalInterface
     private interface Loop {
         long run(int times) throws Throwable;
@@ -79,7 +80,7 @@ public final class BorderCosts {
                 FunctionDescriptor.of(JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS));
     }
 
-    /** Measures all that needs no device. */
+    /** Measures the operations that need no RDMA device. */
     public static List<Cost> measure(int rounds) throws BenchException {
         var costs = new BorderCosts(rounds);
         try (Arena arena = Arena.ofConfined()) {
@@ -90,7 +91,7 @@ public final class BorderCosts {
         return costs.costs;
     }
 
-    /** Measures registration with a device. */
+    /** Measures the registration of memory with a device. */
     public static List<Cost> registration(ProtectionDomain domain, int rounds)
             throws BenchException {
         var costs = new BorderCosts(rounds);
@@ -112,7 +113,7 @@ public final class BorderCosts {
         return costs.costs;
     }
 
-    /** Orders elements: the function that native code calls. */
+    /** Comparison function that native code calls. */
     @FunctionalInterface
     private interface Comparison {
         @SuppressWarnings("UnusedMethod") // a method handle calls it

@@ -33,9 +33,9 @@ import lunar.bench.load.Measurement;
 
 /**
  * Compares iSER over RDMA devices with TCP, Lunar at both ends, in one interleaved run: latency of a command without
- * data, reads and writes by size, and by number of clients. Those are the experiments of the paper about an iSER target
- * for object-based storage. Each transport has a server process of its own; one client process drives all of them.
- * Results are written to the terminal, to ISER.json and to ISER.md.
+ * data, reads and writes by size, and by number of clients, as in the paper on an iSER target for object-based storage.
+ * Each transport has a server process of its own; one client process drives all of them. Prints the results, and writes
+ * them to ISER.json and ISER.md.
  */
 public final class IserBench {
     private static final String TCP = "TCP";
@@ -45,7 +45,7 @@ public final class IserBench {
 
     private IserBench() {}
 
-    /** Measures. */
+    /** Runs the benchmark. See {@code scripts/bench}. */
     public static void main(String[] args) throws InterruptedException {
         Bench.main("iser", args, (given, out) -> {
             var own = Map.of("devices", "libfabric:tcp,libfabric:shm", "sizes",
@@ -140,7 +140,7 @@ public final class IserBench {
         out.println("written: ISER.json and ISER.md in " + directory);
     }
 
-    /** Ratios are to TCP in the same round. */
+    /** Returns the results as a table; ratios are to TCP in the same round. */
     private static TextTable table(Agenda agenda, List<Measurement> measured) {
         var table = new TextTable("work", "transport", "operations/s", "MB/s", "p50 us",
                 "CPU us/op", "operations, times TCP: median (range)",
@@ -170,7 +170,7 @@ public final class IserBench {
         return table;
     }
 
-    /** Processor time of both ends. */
+    /** CPU time per operation, the sum of both ends. */
     private static double cpuUs(Measurement one) {
         return one.serverUs() + one.clientUs();
     }

@@ -17,11 +17,11 @@ import lunar.rdma.RdmaException;
 import lunar.rdma.probe.Probe;
 import lunar.rdma.probe.Variant;
 
-/** Lunar's ends: one in this process, one in another. */
+/** Both ends of a Lunar connection: a probe in this process, and a {@link JaviaResponder} in another. */
 final class JavaEnds implements AutoCloseable {
     private static final int END_SECONDS = 10;
 
-    /** The heap has its size from the start: else the copies into new arrays measure the page faults of its growth. */
+    /** The heap has a fixed size: otherwise, copies into new arrays would also measure page faults of its growth. */
     private static final List<String> HEAP = List.of("-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch");
 
     private final ProtectionDomain domain;
@@ -59,7 +59,7 @@ final class JavaEnds implements AutoCloseable {
 
     ProtectionDomain domain() { return domain; }
 
-    /** Nanoseconds of a number of messages; a tenth as many before are not measured. */
+    /** Measures the time for a number of messages in nanoseconds, after a tenth as many to warm up. */
     long measure(Variant variant, Mode mode, int messageBytes, int count) throws RdmaException {
         return mode == Mode.ECHO
                 ? probe.roundTrips(variant, messageBytes, count / 10 + 1, count, _ -> {})

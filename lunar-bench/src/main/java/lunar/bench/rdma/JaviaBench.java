@@ -27,21 +27,21 @@ import lunar.rdma.probe.Variant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Repeats tables 2.2 to 2.6 of the Javia-I thesis: the cost of the border, then round trips and bandwidth of each
- * variant and of a C program over the same provider of libfabric. All measurements of a round are taken in random
- * order, each by two processes with a core and a connection of their own. Results are written to
- * the terminal, to JAVIA.json and to JAVIA.md.
+ * Repeats tables 2.2 to 2.6 of the Javia-I thesis: the cost of native calls and copies, then round-trip time and
+ * bandwidth of each variant and of a C program over the same libfabric provider. The measurements of a round are taken
+ * in random order, each between two processes with a core and a connection of their own. Prints the results, and writes
+ * them to JAVIA.json and JAVIA.md.
  */
 public final class JaviaBench {
     /** Rounds that are not counted. */
     private static final int WARM_UPS = 3;
 
-    /** A measurement. The variant is null for raw C. */
+    /** A measurement to take. The variant is null for raw C. */
     private record Turn(String provider, @Nullable Variant variant, Mode mode, int messageBytes) {}
 
     private JaviaBench() {}
 
-    /** Prints tables. See {@code scripts/bench}. */
+    /** Runs the benchmark. See {@code scripts/bench}. */
     public static void main(String[] args) throws InterruptedException {
         Bench.main("javia", args, JaviaBench::run);
     }
@@ -130,7 +130,7 @@ public final class JaviaBench {
         }
     }
 
-    /** Messages of a measurement: fewer where they are long. */
+    /** Number of messages of a measurement: fewer if they are long. */
     private static int count(Arguments given, Turn turn) throws BenchException {
         long bytes = given.number("mib") * (1L << 20);
         return turn.mode == Mode.ECHO

@@ -7,7 +7,7 @@ import lunar.bench.harness.Results;
 import lunar.bench.harness.Spread;
 import lunar.bench.harness.TextTable;
 
-/** The figures as tables: medians, and the median of the ratios to raw C within a round. */
+/** Presents results as tables: medians, and the median of the ratios to raw C in the same round. */
 final class JaviaReport {
     private final List<BorderCosts.Cost> costs;
     private final List<JaviaFigure> figures;
@@ -20,7 +20,7 @@ final class JaviaReport {
     /** A table and its heading. */
     record Section(String heading, TextTable table) {}
 
-    /** All tables. */
+    /** Returns all tables. */
     List<Section> sections() {
         var sections = new ArrayList<Section>();
         sections.add(new Section("Cost of the border, nanoseconds: median (range)", costs()));
@@ -59,12 +59,12 @@ final class JaviaReport {
         return table;
     }
 
-    /** Raw C comes first. */
+    /** Orders contenders by name, with raw C first. */
     private static int order(String left, String right) {
         return left.equals(RawC.NAME) ? -1 : right.equals(RawC.NAME) ? 1 : left.compareTo(right);
     }
 
-    /** In the order of the rounds. */
+    /** Returns the results of a contender, in the order of the rounds. */
     private List<JaviaFigure> figures(String device, Mode mode, int bytes, String contender) {
         return figures.stream()
                 .filter(one -> one.device().equals(device) && one.mode() == mode

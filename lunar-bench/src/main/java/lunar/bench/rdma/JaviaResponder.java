@@ -11,12 +11,12 @@ import lunar.rdma.ProtectionDomain;
 import lunar.rdma.Rdma;
 import lunar.rdma.probe.Responder;
 
-/** The other end of {@link JaviaBench}: prints the port that it listens on, and ends with its standard input. */
+/** Peer process of {@link JaviaBench}: prints the port that it listens on, and exits at the end of standard input. */
 final class JaviaResponder {
     private JaviaResponder() {}
 
     /**
-     * @param args name of the device
+     * @param args the name of the device
      */
     public static void main(String[] args) throws IOException {
         try (ProtectionDomain domain = Rdma.device(args[0]).open();
@@ -26,7 +26,7 @@ final class JaviaResponder {
                     StandardCharsets.UTF_8);
             out.println(responder.address().getPort());
             while (System.in.read() >= 0) {
-                // until its end
+                // wait for the end of the input
             }
         }
     }

@@ -1,20 +1,20 @@
 package lunar.bench.rdma;
 
-/** What is measured with a message length. */
+/** Kind of measurement. */
 enum Mode {
-    /** Messages that come back, one at a time: microseconds of a round trip. */
+    /** Round-trip time of one message at a time, in microseconds. */
     ECHO("echo"),
-    /** Messages in one direction: megabytes (10^6 bytes) per second. */
+    /** Bandwidth of messages in one direction, in megabytes (10^6 bytes) per second. */
     STREAM("stream");
 
     private final String text;
 
     Mode(String text) { this.text = text; }
 
-    /** Name for the C program. */
+    /** Argument of the C program. */
     String text() { return text; }
 
-    /** The figure of some messages that took some time. */
+    /** Converts the time for a number of messages to the unit of this mode. */
     double figure(int messageBytes, int count, long nanos) {
         return this == ECHO ? nanos / 1e3 / count : 1e3 * messageBytes * count / nanos;
     }

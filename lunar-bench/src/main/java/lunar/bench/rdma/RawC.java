@@ -15,9 +15,9 @@ import lunar.bench.harness.BenchException;
 import lunar.bench.harness.Cores;
 import lunar.bench.harness.Processes;
 
-/** The C program {@code javia.c}, which has the loop of {@link lunar.rdma.probe.Probe}; compiled when it is needed. */
+/** Compiles and runs {@code javia.c}, a C program with the loop of {@link lunar.rdma.probe.Probe}. */
 final class RawC {
-    /** Name of this contender. */
+    /** Name of this contender in the results. */
     static final String NAME = "raw C";
 
     private static final int COMPILE_SECONDS = 60;
@@ -32,7 +32,7 @@ final class RawC {
         this.log = log;
     }
 
-    /** Compiles the program; empty where there is no compiler, or the headers of libfabric are missing. */
+    /** Compiles the program; empty if the compiler or the headers of libfabric are missing. */
     static Optional<RawC> compile(Path directory) throws IOException, InterruptedException {
         Path source = directory.resolve("javia.c");
         try (InputStream in = Objects
@@ -50,7 +50,7 @@ final class RawC {
         }
     }
 
-    /** Nanoseconds of a number of messages between two processes; a tenth as many before are not measured. */
+    /** Measures the time for a number of messages between two processes in nanoseconds, after a tenth as many. */
     long measure(String provider, Mode mode, int messageBytes, int count)
             throws BenchException, IOException, InterruptedException {
         Process server = new ProcessBuilder("taskset", "-c", Cores.last(), program.toString(),

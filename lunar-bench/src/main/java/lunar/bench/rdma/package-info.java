@@ -1,7 +1,8 @@
 /**
- * Tables 2.2 to 2.6 of the Javia-I thesis for Lunar: {@link lunar.bench.rdma.BorderCosts} measures what calls and
- * copies between Java and native code cost, {@link lunar.bench.rdma.JaviaBench} compares round trips and bandwidth of
- * each variant with a C program that has the same loop. {@link lunar.bench.rdma.IserBench} compares iSER with TCP.
+ * Benchmarks of RDMA: {@link lunar.bench.rdma.BorderCosts} measures calls and copies between Java and native code,
+ * {@link lunar.bench.rdma.JaviaBench} compares round-trip time and bandwidth of each variant with a C program that has
+ * the same loop (tables 2.2 to 2.6 of the Javia-I thesis), and {@link lunar.bench.rdma.IserBench} compares iSER with
+ * TCP.
  */
 @NullMarked
 package lunar.bench.rdma;

@@ -13,7 +13,7 @@ class IserKeysTest {
     @ParameterizedTest
     @EnumSource(value = DigestChoice.class, names = "REQUIRE_CRC32C",
             mode = EnumSource.Mode.EXCLUDE)
-    void shouldWantNoDigestsAndNoRecovery(DigestChoice wanted) {
+    void shouldOfferNeitherDigestsNorErrorRecovery(DigestChoice wanted) {
         Offer offer = IserKeys.adapt(Offer.DEFAULT.withHeaderDigest(wanted)
                 .withDataDigest(wanted).withErrorRecoveryLevel(2), false);
         assertThat(offer.headerDigest()).isEqualTo(DigestChoice.NONE);
@@ -24,7 +24,7 @@ class IserKeysTest {
     }
 
     @Test
-    void shouldNotDropADigestThatIsRequired() {
+    void shouldKeepARequiredDigest() {
         Offer offer = IserKeys.adapt(
                 Offer.DEFAULT.withDataDigest(DigestChoice.REQUIRE_CRC32C), false);
         assertThat(offer.dataDigest()).isEqualTo(DigestChoice.REQUIRE_CRC32C);
@@ -32,7 +32,7 @@ class IserKeysTest {
 
     @ParameterizedTest
     @CsvSource({"262144,8192", "8192,8192", "4096,4096"})
-    void shouldDeclareNoLongerSegmentsThanAReceiveHolds(int wanted, int length) {
+    void shouldLimitDataSegmentsToTheReceiveBuffer(int wanted, int length) {
         Offer offer = IserKeys.adapt(
                 Offer.DEFAULT.withMaxReceiveDataSegmentLength(wanted), false);
         assertThat(offer.maxReceiveDataSegmentLength()).isEqualTo(length);

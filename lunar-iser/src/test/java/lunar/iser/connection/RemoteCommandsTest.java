@@ -45,7 +45,7 @@ class RemoteCommandsTest {
     }
 
     @Test
-    void shouldFindDataBehindImmediateOnesAsLinuxHasThem() throws Exception {
+    void shouldAddressDataAfterTheImmediateDataLikeLinux() throws Exception {
         commands.agreed(parameters(true, 65536));
         commands.add(advertising(true, false), command(1, FINAL, 100_000), 4096);
         RemoteCommand command = commands.get(1);
@@ -55,7 +55,7 @@ class RemoteCommandsTest {
     }
 
     @Test
-    void shouldFindDataBehindAllUnsolicitedOnes() throws Exception {
+    void shouldAddressDataAfterAllUnsolicitedData() throws Exception {
         commands.agreed(parameters(true, 65536));
         commands.add(advertising(true, false), command(1, 0, 100_000), 4096);
         assertThat(commands.get(1).writeAddress(65536)).isEqualTo(0x10_0000);
@@ -66,14 +66,14 @@ class RemoteCommandsTest {
     }
 
     @Test
-    void shouldFindDataFromTheStartWhereTheWholeBufferIsTagged() throws Exception {
+    void shouldAddressDataFromTheStartIfTheWholeBufferIsTagged() throws Exception {
         commands.agreed(parameters(false, 65536));
         commands.add(advertising(true, false), command(1, FINAL, 100_000), 4096);
         assertThat(commands.get(1).writeAddress(4096)).isEqualTo(0x10_0000 + 4096);
     }
 
     @Test
-    void shouldKnowBothBuffersOfABidirectionalCommand() throws Exception {
+    void shouldAddressBothBuffersOfABidirectionalCommand() throws Exception {
         commands.agreed(parameters(true, 65536));
         commands.add(advertising(true, true), command(1, FINAL, 100_000), 0);
         RemoteCommand command = commands.get(1);
@@ -84,13 +84,13 @@ class RemoteCommandsTest {
     }
 
     @Test
-    void shouldInvalidateTheKeyOfDataOutWhereThereAreNoDataIn() throws Exception {
+    void shouldInvalidateTheWriteStagIfThereIsNoReadStag() throws Exception {
         commands.add(advertising(true, false), command(1, FINAL, 512), 0);
         assertThat(commands.get(1).keyToInvalidate()).isEqualTo(0x11);
     }
 
     @Test
-    void shouldRefuseAccessThatWasNotGiven() throws Exception {
+    void shouldRejectAccessToBuffersThatAreNotAdvertised() throws Exception {
         commands.add(advertising(true, false), command(1, FINAL, 512), 0);
         assertThatThrownBy(commands.get(1)::readStag).isInstanceOf(ProtocolException.class)
                 .hasMessageContaining("without a valid Read STag");
@@ -106,7 +106,7 @@ class RemoteCommandsTest {
     }
 
     @Test
-    void shouldRefuseASecondCommandWithATagThatIsInUse() throws Exception {
+    void shouldRejectACommandWithATagInUse() throws Exception {
         commands.add(advertising(true, false), command(1, FINAL, 512), 0);
         assertThatThrownBy(
                 () -> commands.add(advertising(false, true), command(1, FINAL, 512), 0))
@@ -115,7 +115,7 @@ class RemoteCommandsTest {
     }
 
     @Test
-    void shouldRefuseMoreCommandsThanAnyWindowHas() {
+    void shouldRejectMoreCommandsThanAnyCommandWindow() {
         assertThatThrownBy(() -> {
             for (int itt = 0; itt <= 8192; itt++) {
                 commands.add(advertising(true, false), command(itt, FINAL, 512), 0);

@@ -10,12 +10,12 @@ import org.junit.jupiter.api.Test;
 
 class TagMapTest {
     @Test
-    void shouldDoAsAMapDoes() {
+    void shouldBehaveLikeAHashMap() {
         var random = new Random(Seed.next());
         var map = new TagMap<String>();
         Map<Integer, String> model = new HashMap<>();
         for (int i = 0; i < 50_000; i++) {
-            // Tags of an initiator, a slot with a generation in the upper bits, and some random ones.
+            // Tags as an initiator assigns them, a slot with a generation in the upper bits, and some others.
             int tag = random.nextInt(4) == 0
                     ? random.nextInt(50) - 25
                     : random.nextInt(3) << 16 | random.nextInt(100);

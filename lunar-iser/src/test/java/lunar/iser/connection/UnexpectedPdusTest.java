@@ -44,7 +44,7 @@ class UnexpectedPdusTest {
     }
 
     @Test
-    void shouldCountRequestsForImmediateDeliveryOnly() {
+    void shouldCountOnlyImmediateRequests() {
         initiator.limit(2);
         assertThat(initiator.isUnexpected(pdu(ScsiCommand.OPCODE, false, 1, 0))).isFalse();
         assertThat(initiator.isUnexpected(pdu(TaskManagementRequest.OPCODE, false, 1, 0)))
@@ -56,7 +56,7 @@ class UnexpectedPdusTest {
     }
 
     @Test
-    void shouldWaitForAnswersToRequests() {
+    void shouldWaitForResponsesToRequests() {
         initiator.limit(2);
         send(initiator, pdu(NopOut.OPCODE, true, 1, Bhs.NO_TAG));
         assertThat(initiator.isFull(NopOut.OPCODE)).isFalse();
@@ -79,7 +79,7 @@ class UnexpectedPdusTest {
     }
 
     @Test
-    void shouldWaitForAcknowledgementsOfMessages() {
+    void shouldWaitForAcknowledgementsAtATarget() {
         target.limit(3);
         send(target, pdu(AsyncMessage.OPCODE, false, Bhs.NO_TAG, 0).int32(STAT_SN, -1));
         send(target, pdu(Reject.OPCODE, false, Bhs.NO_TAG, 0).int32(STAT_SN, 0));
@@ -91,9 +91,9 @@ class UnexpectedPdusTest {
         assertThat(target.outstanding()).isZero();
     }
 
-    /** The last place is reserved for a ping, whose answer acknowledges all others. */
+    /** The last place is reserved for a ping, whose response acknowledges all other PDUs. */
     @Test
-    void shouldPingWhereNothingElseWouldAcknowledge() {
+    void shouldPingToGetAcknowledgements() {
         target.limit(2);
         assertThat(target.needsPing(Reject.OPCODE)).isFalse();
         send(target, pdu(Reject.OPCODE, false, Bhs.NO_TAG, 0).int32(STAT_SN, 7));
@@ -121,7 +121,7 @@ class UnexpectedPdusTest {
     }
 
     @Test
-    void shouldWaitForAnswersToPings() {
+    void shouldWaitForResponsesToPings() {
         target.limit(2);
         assertThat(target.isUnexpected(pdu(NopIn.OPCODE, false, 4, Bhs.NO_TAG)))
                 .as("answer to a ping").isFalse();

@@ -41,7 +41,7 @@ class IserHeaderTest {
     @ParameterizedTest
     @CsvSource({PLAIN + ",false,false", WRITE + ",true,false", READ + ",false,true",
             BOTH + ",true,true"})
-    void shouldHaveTheStagsThatAreValid(String golden, boolean writes, boolean reads) {
+    void shouldEncodeValidStags(String golden, boolean writes, boolean reads) {
         MemorySegment message = used();
         IserHeader.encode(message);
         if (writes) {
@@ -87,7 +87,7 @@ class IserHeaderTest {
     @ParameterizedTest
     @CsvSource({"10,10,4,16,4,false", "15,0,64,16,16,false", "9,1,4,16,4,true",
             "15,11,4,16,4,true"})
-    void shouldAgreeOnVersionAndReads(int max, int min, int ird, int ord, int reads,
+    void shouldNegotiateVersionAndReadDepth(int max, int min, int ird, int ord, int reads,
             boolean rejected) {
         HelloReply reply = HelloReply.to(new Hello(max, min, ird), ord);
         assertThat(reply.rejected()).isEqualTo(rejected);
@@ -96,7 +96,7 @@ class IserHeaderTest {
     }
 
     @Test
-    void shouldRefuseAHelloThatIsNone() {
+    void shouldRejectAnInvalidHello() {
         assertThatThrownBy(() -> Hello.decode(bytes("20aa0001" + "00".repeat(20))))
                 .isInstanceOf(ProtocolException.class).hasMessageContaining("24 bytes");
         assertThatThrownBy(() -> Hello.decode(bytes("209a0001" + "00".repeat(24))))
@@ -109,7 +109,7 @@ class IserHeaderTest {
     @ParameterizedTest
     @CsvSource({"80000000,true,false", "c0000000,true,true", "40000000,false,true",
             "00000000,false,false"})
-    void shouldEncodeWhatConnectsSay(String golden, boolean zeroBased, boolean invalidation) {
+    void shouldEncodePrivateData(String golden, boolean zeroBased, boolean invalidation) {
         var data = new ConnectData(zeroBased, invalidation);
         assertThat(HexFormat.of().formatHex(data.encode())).isEqualTo(golden);
         assertThat(ConnectData.decode(HexFormat.of().parseHex(golden))).isEqualTo(data);
@@ -119,7 +119,7 @@ class IserHeaderTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "00", "000000"})
-    void shouldExpectNothingOfPeersThatSayNothing(String hex) {
+    void shouldAssumeNoSupportIfPrivateDataAreMissing(String hex) {
         assertThat(ConnectData.decode(HexFormat.of().parseHex(hex)))
                 .isEqualTo(new ConnectData(true, true));
     }

@@ -35,7 +35,7 @@ class ReceivedMessageTest {
 
     @ParameterizedTest
     @CsvSource({"0,0,76", "0,4,80", "0,5,84", "0,5,81", "8,0,84", "8,7,92", "8,100,184"})
-    void shouldTakeMessagesApart(int ahs, int data, int bytes) throws Exception {
+    void shouldDecodeMessages(int ahs, int data, int bytes) throws Exception {
         received.wrap(message(ahs, data, bytes), LIMITS);
         assertThat(received.bhs().opcode()).isEqualTo(ScsiCommand.OPCODE);
         assertThat(received.ahs().byteSize()).isEqualTo(ahs);
@@ -54,7 +54,7 @@ class ReceivedMessageTest {
             "1020,0,0,76,exceeds the limits", "0,8,0,80,with a PDU of 56",
             "0,4,0,84,with a PDU of 52",
             "8,0,0,76,with a PDU of 56", "0,5,0,85,with a PDU of 53"})
-    void shouldRefuseLengthsThatCannotBe(int ahs, int data, int ignored, int bytes, String why) {
+    void shouldRejectInvalidLengths(int ahs, int data, int ignored, int bytes, String why) {
         MemorySegment whole = message(ahs, data, Math.max(bytes, ReceivedMessage.HEADERS));
         assertThatThrownBy(() -> received.wrap(whole.asSlice(0, bytes), LIMITS))
                 .isInstanceOf(ProtocolException.class).hasMessageContaining(why);
@@ -62,7 +62,7 @@ class ReceivedMessageTest {
 
     @ParameterizedTest
     @CsvSource({"0x00", "0x20", "0x30", "0x40", "0xf0"})
-    void shouldRefuseOtherKinds(String kind) {
+    void shouldRejectMessagesThatCarryNoPdu(String kind) {
         MemorySegment message = message(0, 0, 76);
         message.set(ValueLayout.JAVA_BYTE, 0, Integer.decode(kind).byteValue());
         assertThatThrownBy(() -> received.wrap(message, LIMITS))
@@ -70,7 +70,7 @@ class ReceivedMessageTest {
     }
 
     @Test
-    void shouldTakeALogin() throws Exception {
+    void shouldDecodeALoginRequest() throws Exception {
         MemorySegment message = message(0, 8192, 76 + 8192);
         new Bhs().wrap(message, IserHeader.LENGTH).start(LoginRequest.OPCODE, true, 0)
                 .lengths(0, 8192);
@@ -80,7 +80,7 @@ class ReceivedMessageTest {
     }
 
     @Test
-    void shouldSurviveAnything() {
+    void shouldSurviveRandomMessages() {
         var random = new Random(Seed.next());
         int taken = 0;
         for (int i = 0; i < 20_000; i++) {

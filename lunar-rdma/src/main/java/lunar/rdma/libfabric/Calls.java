@@ -17,7 +17,7 @@ final class Calls {
     private static final Linker LINKER = Linker.nativeLinker();
     private static final Linker.Option AT_ONCE = Linker.Option.critical(false);
 
-    // Functions that may wait, or do much.
+    // Functions that may block or take long.
     private static final MethodHandle INT_1 = plain(
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
     private static final MethodHandle CONTROL = plain(
@@ -40,7 +40,7 @@ final class Calls {
     private static final MethodHandle TRYWAIT = plain(
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
 
-    // Functions that return at once.
+    // Functions that return at once, linked as critical functions.
     private static final MethodHandle LONG_3 = atOnce(
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle TRANSFER = atOnce(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG,
@@ -60,7 +60,7 @@ final class Calls {
         return LINKER.downcallHandle(shape, AT_ONCE);
     }
 
-    /** A function of an object, such as close or listen. */
+    /** A function with no argument but its object, such as close or listen. */
     static int int1(MemorySegment function, long fid) {
         try {
             return (int) INT_1.invokeExact(function, fid);
@@ -78,7 +78,7 @@ final class Calls {
         }
     }
 
-    /** A function of an object and a word, such as shutdown. */
+    /** A function with one more argument, such as shutdown. */
     static int int2(MemorySegment function, long fid, long first) {
         try {
             return (int) INT_2.invokeExact(function, fid, first);
@@ -87,7 +87,7 @@ final class Calls {
         }
     }
 
-    /** A function of an object and two words, such as bind, accept or getname. */
+    /** A function with two more arguments, such as bind, accept or getname. */
     static int int3(MemorySegment function, long fid, long first, long second) {
         try {
             return (int) INT_3.invokeExact(function, fid, first, second);
@@ -96,7 +96,7 @@ final class Calls {
         }
     }
 
-    /** A function of an object and three words, such as those that open objects, connect and reject. */
+    /** A function with three more arguments, such as connect, reject, and those that open objects. */
     static int int4(MemorySegment function, long fid, long first, long second, long third) {
         try {
             return (int) INT_4.invokeExact(function, fid, first, second, third);

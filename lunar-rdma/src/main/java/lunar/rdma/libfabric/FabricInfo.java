@@ -16,7 +16,10 @@ import lunar.rdma.RdmaUnavailableException;
 import lunar.rdma.posix.SocketAddresses;
 import org.jspecify.annotations.Nullable;
 
-/** A {@code struct fi_info}, or list of them, which {@link #close} frees: describes devices, and objects to create. */
+/**
+ * A {@code struct fi_info}, or a list of them: describes devices, and the objects to create on them. {@link #close}
+ * frees the native memory.
+ */
 final class FabricInfo implements AutoCloseable {
     private static final long NEXT = offset(Layouts.INFO, "next");
     private static final long CAPS = offset(Layouts.INFO, "caps");
@@ -25,13 +28,13 @@ final class FabricInfo implements AutoCloseable {
     private static final long DESTINATION = offset(Layouts.INFO, "dest_addr");
     private static final long HANDLE = offset(Layouts.INFO, "handle");
 
-    /** Kind of endpoints and of their memory, by which providers are selected. */
+    /** Properties of endpoints and their memory by which a provider is selected. */
     record Kind(String provider, int endpointType, int memoryMode, int depth) {}
 
     private final long address;
 
     /**
-     * @param address of a struct that is to be freed with this object
+     * @param address address of a struct that this object owns
      */
     FabricInfo(long address) { this.address = address; }
 
@@ -60,7 +63,7 @@ final class FabricInfo implements AutoCloseable {
                 flags = Numbers.FI_NUMERICHOST | (isLocal ? Numbers.FI_SOURCE : 0);
             }
             int result = library.getinfo(node, service, flags, hints, into);
-            wanted.word("fabric_attr", Layouts.FABRIC_ATTR, "prov_name", 0); // is not the library's
+            wanted.word("fabric_attr", Layouts.FABRIC_ATTR, "prov_name", 0); // not for fi_freeinfo to free
             if (result == -Numbers.ENODATA || result == -Numbers.ENOENT) {
                 return Optional.empty();
             }
@@ -94,7 +97,7 @@ final class FabricInfo implements AutoCloseable {
 
     long address() { return address; }
 
-    /** All infos of a list, which remain owned by the first. */
+    /** Returns all infos of the list, which remain owned by this object. */
     List<FabricInfo> list() {
         var all = new ArrayList<FabricInfo>();
         for (long at = address; at != 0; at = Memory.word(at + NEXT)) {
@@ -107,19 +110,19 @@ final class FabricInfo implements AutoCloseable {
 
     Optional<InetSocketAddress> destination() { return decode(Memory.word(address + DESTINATION)); }
 
-    /** Address of a struct that libfabric has; empty for a null pointer. */
+    /** Decodes the socket address at a pointer; empty for a null pointer. */
     private static Optional<InetSocketAddress> decode(long struct) {
         return struct == 0
                 ? Optional.empty()
                 : SocketAddresses.read(Memory.at(struct, SocketAddresses.MAX_BYTES));
     }
 
-    /** The connection request that this info belongs to. */
+    /** Returns the handle of the connection request that the info describes. */
     long handle() {
         return Memory.word(address + HANDLE);
     }
 
-    /** Address of one of its structs. */
+    /** Returns the address of a struct that the info points to. */
     long struct(String pointer) {
         return Memory.word(address + offset(Layouts.INFO, pointer));
     }

@@ -8,7 +8,7 @@ import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import lunar.rdma.ProviderException;
 
-/** Common parts of libfabric objects: tables of functions, binding, control, closing. */
+/** Functions that all libfabric objects have, such as bind, control and close, and access to their function tables. */
 final class Fid {
     private static final long OPS = offset(Layouts.FID, "ops");
     private static final long CLOSE = offset(Layouts.OPS, "close");
@@ -18,12 +18,12 @@ final class Fid {
     private Fid() {}
 
     /**
-     * A function of an object.
+     * Returns a function of an object.
      *
-     * @param object its struct
-     * @param table member of the struct that points to the table
-     * @param ops the table
-     * @param name of the function in the table
+     * @param object layout of the object's struct
+     * @param table name of the member that points to the function table
+     * @param ops layout of the function table
+     * @param name name of the function in the table
      */
     static MemorySegment function(long fid, StructLayout object, String table, StructLayout ops,
             String name) {
@@ -41,7 +41,7 @@ final class Fid {
     /** fi_close(3). */
     static int close(long fid) { return Calls.int1(common(fid, CLOSE), fid); }
 
-    /** Closes an object that nothing else uses. */
+    /** Closes an object that no other object refers to. */
     static void closeFreely(long fid, String what) {
         int result = close(fid);
         if (result != 0) {
@@ -49,7 +49,7 @@ final class Fid {
         }
     }
 
-    /** fi_ep_bind(3) and its like. */
+    /** fi_ep_bind(3) and similar functions: binds an object to another. */
     static void bind(long fid, long other, long flags, String what) throws ProviderException {
         check("fi_ep_bind to " + what, Calls.int3(common(fid, BIND), fid, other, flags));
     }
@@ -64,7 +64,7 @@ final class Fid {
         return Calls.control(common(fid, CONTROL), fid, command, argument.address());
     }
 
-    /** Descriptor that can be waited for. */
+    /** Returns the file descriptor of an object with a wait object. */
     static int descriptor(long fid) throws ProviderException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment number = arena.allocate(ValueLayout.JAVA_INT);

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class Library {
     private static final String NAME = "libfabric.so.1";
 
-    /** Loads the library as the class is initialized. */
+    /** Loads the library when it is initialized. */
     private static final class Loaded {
         static final @Nullable Library LIBRARY;
         static final String MISSING;
@@ -73,7 +73,7 @@ final class Library {
                 FunctionDescriptor.of(JAVA_INT));
     }
 
-    /** The library; the message of the exception says in one line what is missing. */
+    /** Returns the library; the message of the exception gives the reason, in one line. */
     static Library get() throws RdmaUnavailableException {
         Library library = Loaded.LIBRARY;
         if (library == null) {
@@ -82,7 +82,7 @@ final class Library {
         return library;
     }
 
-    /** The library, where objects of it exist. */
+    /** Returns the library, for a caller that has objects of it. */
     static Library loaded() {
         Library library = Loaded.LIBRARY;
         if (library == null) {
@@ -94,7 +94,7 @@ final class Library {
     /**
      * fi_getinfo(3).
      *
-     * @param into gets the address of the first info
+     * @param into receives the address of the first info
      */
     int getinfo(MemorySegment node, MemorySegment service, long flags, long hints,
             MemorySegment into) {
@@ -115,7 +115,7 @@ final class Library {
         }
     }
 
-    /** fi_dupinfo(3): an info with all its structs, an empty one for 0; 0 for want of memory. */
+    /** fi_dupinfo(3): copies an info with all its structs, or creates an empty one for 0; returns 0 without memory. */
     long dupinfo(long info) {
         try {
             return (long) dupinfo.invokeExact(info);
@@ -133,7 +133,7 @@ final class Library {
         }
     }
 
-    /** Version of the library: the upper half is the major number. */
+    /** Version of the library; the upper 16 bits are the major version. */
     int version() {
         try {
             return (int) version.invokeExact();
@@ -152,9 +152,9 @@ final class Library {
     }
 
     /**
-     * The exception for a call that failed.
+     * Returns the exception for a failed call.
      *
-     * @param result negative
+     * @param result negated error number
      */
     static ProviderException failure(String call, long result) {
         int code = (int) -result;

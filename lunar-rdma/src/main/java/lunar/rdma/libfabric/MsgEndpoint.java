@@ -17,11 +17,11 @@ import lunar.rdma.spi.ProviderEndpoint;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connected endpoint, FI_EP_MSG. That of a connect is opened with the connect, since it is made for the family of the
- * peer's address; receives that are posted before are kept until then.
+ * A connected endpoint (FI_EP_MSG). On the connecting side, the native endpoint is opened by the connect, since it
+ * depends on the family of the peer's address; receives that are posted before are kept until then.
  */
 final class MsgEndpoint implements ProviderEndpoint {
-    /** A receive that was posted before there was an endpoint. */
+    /** A receive that was posted before the native endpoint was opened. */
     private record Receive(WorkRequest request, long id) {}
 
     private final MsgChannel channel;
@@ -30,7 +30,7 @@ final class MsgEndpoint implements ProviderEndpoint {
     private final MemorySegment memory;
     private final List<Receive> kept = new ArrayList<>();
 
-    /** 0 before it is open, and once it is closed. Changes are guarded by this. */
+    /** Native endpoint; 0 before it is opened, and once it is closed. Changes are guarded by this. */
     private long fid;
     private volatile @Nullable Transfers transfers;
     private boolean isAborted;

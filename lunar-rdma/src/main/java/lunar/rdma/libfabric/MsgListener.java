@@ -12,7 +12,7 @@ import lunar.rdma.posix.SocketAddresses;
 import lunar.rdma.spi.ListenerEvents;
 import lunar.rdma.spi.ProviderListener;
 
-/** A passive endpoint. Remains until its requests are answered, since the answers go through it. */
+/** A passive endpoint. Its native object remains open until all its requests have been answered through it. */
 final class MsgListener implements ProviderListener {
     private final MsgChannel channel;
     private final ListenerEvents events;
@@ -71,7 +71,7 @@ final class MsgListener implements ProviderListener {
         }
     }
 
-    /** Some providers have no backlog to set. */
+    /** Sets the backlog, if the provider supports this. */
     private void setBacklog(int backlog) {
         try (Arena arena = Arena.ofConfined()) {
             int _ = Fid.control(fid, Numbers.FI_BACKLOG,
@@ -97,13 +97,13 @@ final class MsgListener implements ProviderListener {
     @Override
     public InetSocketAddress address() { return address; }
 
-    /** A request has come. */
+    /** Creates a request, which {@link #answered} ends. */
     MsgRequest request(FabricInfo of, byte[] data) {
         unanswered++;
         return new MsgRequest(this, of, data);
     }
 
-    /** Reports a request; after the close it is rejected instead. */
+    /** Reports a request, or rejects it if the listener has been closed. */
     void report(MsgRequest request) {
         if (isClosed) {
             request.reject(new byte[0]);
@@ -119,7 +119,7 @@ final class MsgListener implements ProviderListener {
         }
     }
 
-    /** A request has been answered. */
+    /** Handles the end of a request, which has been answered. */
     void answered() {
         unanswered--;
         closeIfDone();
@@ -128,7 +128,7 @@ final class MsgListener implements ProviderListener {
     private void closeIfDone() {
         if (isClosed && unanswered == 0) {
             channel.remove(fid);
-            if (unanswered == 0) { // none was read as the events were fetched
+            if (unanswered == 0) { // otherwise the pending events had another request
                 Fid.closeFreely(fid, "listener");
                 info.close();
             }

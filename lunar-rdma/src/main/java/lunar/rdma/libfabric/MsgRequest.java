@@ -44,14 +44,14 @@ final class MsgRequest implements ProviderRequest {
             endpoint.close();
             throw e;
         } finally {
-            end(); // also after a failure: what the handle leads to is gone
+            end(); // also after a failure, which has consumed the handle
         }
     }
 
     @Override
     public void reject(byte[] data) {
         if (!isEnded) {
-            listener.reject(info.handle(), data); // a peer that has gone away is no error
+            listener.reject(info.handle(), data); // fails if the peer has gone away, which is no error
             end();
         }
     }

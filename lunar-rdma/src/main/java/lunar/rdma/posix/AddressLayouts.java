@@ -9,7 +9,7 @@ import static lunar.rdma.posix.Structs.offset;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.StructLayout;
 
-/** Addresses of sockets, whose ports and IP addresses are in network byte order. */
+/** Layouts of socket addresses, whose ports and IP addresses are in network byte order. */
 public final class AddressLayouts {
     public static final int AF_INET = 2;
     public static final int AF_INET6 = 10;

@@ -12,7 +12,7 @@ import java.util.Optional;
 record Libc(MethodHandle pollHandle, MethodHandle eventfdHandle, MethodHandle readHandle,
         MethodHandle writeHandle, MethodHandle closeHandle, MethodHandle setenvHandle,
         MethodHandle sigactionHandle) {
-    /** Empty where they are missing, or native access is not enabled. */
+    /** The functions; empty if they are missing, or native access is not enabled. */
     static final Optional<Libc> LOOKUP = lookup();
 
     private static final int EFD_CLOEXEC_NONBLOCK = 0x80000 | 0x800;
@@ -47,7 +47,7 @@ record Libc(MethodHandle pollHandle, MethodHandle eventfdHandle, MethodHandle re
                         FunctionDescriptor.of(number, number, word, word))));
     }
 
-    /** poll(2): number of descriptors that are ready, 0 when the time is over, or negative. */
+    /** poll(2): returns the number of descriptors that are ready, 0 after the timeout, or -1. */
     int poll(MemorySegment descriptors, int count, int timeoutMs) {
         try {
             return (int) pollHandle.invokeExact(descriptors.address(), (long) count, timeoutMs);
@@ -56,7 +56,7 @@ record Libc(MethodHandle pollHandle, MethodHandle eventfdHandle, MethodHandle re
         }
     }
 
-    /** eventfd(2), not blocking: a descriptor, or negative. */
+    /** eventfd(2), nonblocking: returns a descriptor, or -1. */
     int eventfd() {
         try {
             return (int) eventfdHandle.invokeExact(0, EFD_CLOEXEC_NONBLOCK);
@@ -65,7 +65,7 @@ record Libc(MethodHandle pollHandle, MethodHandle eventfdHandle, MethodHandle re
         }
     }
 
-    /** Adds a number of eight bytes to an eventfd. */
+    /** Adds a number, 8 bytes, to an eventfd. */
     void signal(int eventfd, MemorySegment number) {
         try {
             long _ = (long) writeHandle.invokeExact(eventfd, number.address(), 8L);
@@ -74,7 +74,7 @@ record Libc(MethodHandle pollHandle, MethodHandle eventfdHandle, MethodHandle re
         }
     }
 
-    /** Takes the number out of an eventfd; nothing happens if it is 0. */
+    /** Resets an eventfd to 0, and reads the number that it had unless that was 0. */
     void reset(int eventfd, MemorySegment number) {
         try {
             long _ = (long) readHandle.invokeExact(eventfd, number.address(), 8L);
@@ -91,7 +91,7 @@ record Libc(MethodHandle pollHandle, MethodHandle eventfdHandle, MethodHandle re
         }
     }
 
-    /** setenv(3), unless the variable is set. */
+    /** setenv(3): sets a variable unless it is set already. */
     void setenv(MemorySegment name, MemorySegment value) {
         try {
             int _ = (int) setenvHandle.invokeExact(name.address(), value.address(), 0);

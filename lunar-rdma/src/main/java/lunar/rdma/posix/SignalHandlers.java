@@ -8,7 +8,7 @@ import java.util.Optional;
 /**
  * Keeps the signal handlers of the JVM in place around calls into libraries that install their own. The JVM needs
  * SIGSEGV for null checks and safepoints, and SIGTERM and SIGINT to end in order. libpsm and libpsm2, which libfabric
- * of Debian loads, install handlers that print a backtrace and exit, unless variables of the environment forbid it;
+ * of Debian loads, install handlers that print a backtrace and exit, unless environment variables prevent it;
  * libfabric's shm installs some that remove its files and pass the signal on.
  */
 public final class SignalHandlers {
@@ -19,7 +19,7 @@ public final class SignalHandlers {
 
     private SignalHandlers() {}
 
-    /** Runs a call; afterwards the handlers are what they were before. */
+    /** Runs a call, then restores the handlers that were installed before. */
     public static synchronized void keep(Runnable call) {
         Optional<Libc> found = Libc.LOOKUP;
         if (found.isEmpty()) {

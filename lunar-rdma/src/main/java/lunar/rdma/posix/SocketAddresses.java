@@ -43,8 +43,8 @@ public final class SocketAddresses {
     /**
      * Reads an address.
      *
-     * @param struct of {@link #MAX_BYTES}
-     * @return empty where the struct has neither family
+     * @param struct struct of {@link #MAX_BYTES} bytes
+     * @return empty if the family is neither AF_INET nor AF_INET6
      */
     public static Optional<InetSocketAddress> read(MemorySegment struct) {
         int port = Short.toUnsignedInt(struct.get(PORT, AddressLayouts.INET_PORT));

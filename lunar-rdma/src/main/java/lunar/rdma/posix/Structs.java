@@ -45,8 +45,8 @@ public final class Structs {
     }
 
     /**
-     * Makes a struct that a library allocates. It ends after its last field that is used: what follows, a mutex often,
-     * has a size of its own on each processor.
+     * Makes a struct that a library allocates. It ends after the last field that is used, since the fields after that,
+     * often a mutex, have different sizes on different processors.
      */
     public static StructLayout foreign(String name, Field... fields) {
         Field last = fields[fields.length - 1];

@@ -9,7 +9,7 @@ import static lunar.rdma.posix.Structs.offset;
 import java.lang.foreign.StructLayout;
 import lunar.rdma.posix.Structs;
 
-/** Attributes with which objects are created, queried and connected. */
+/** Layouts of the attributes with which objects are created, queried and connected. */
 final class AttributeLayouts {
     static final StructLayout QP_INIT = Structs.allocated("ibv_qp_init_attr", 64, //
             at(8, "send_cq", JAVA_LONG), //

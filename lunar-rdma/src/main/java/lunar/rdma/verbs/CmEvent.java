@@ -37,10 +37,10 @@ final class CmEvent {
         return Byte.toUnsignedInt(event.get(JAVA_BYTE, offset));
     }
 
-    /** Address of the id; of a connection request a new one. */
+    /** Address of the id; for a connection request, this is a new id. */
     long id() { return id; }
 
-    /** Address of the id that has handlers for the event: of a connection request the one that listens. */
+    /** Address of the id whose handler gets the event; for a connection request, this is the listening id. */
     long owner() {
         return listener == 0 ? id : listener;
     }
@@ -53,12 +53,12 @@ final class CmEvent {
 
     byte[] privateData() { return privateData.clone(); }
 
-    /** Most RDMA reads that the peer wants to have in flight; of a connection request. */
+    /** Most RDMA reads that the peer wants to have in flight; for a connection request. */
     int responderResources() {
         return responderResources;
     }
 
-    /** Most RDMA reads that the peer lets this side have in flight; of a connection request. */
+    /** Most RDMA reads that the peer lets this side have in flight; for a connection request. */
     int initiatorDepth() {
         return initiatorDepth;
     }

@@ -10,7 +10,7 @@ import java.net.InetSocketAddress;
 import lunar.rdma.ProviderException;
 import lunar.rdma.posix.SocketAddresses;
 
-/** Fields that are read of a struct rdma_cm_id, given by its address. */
+/** Creates ids (struct rdma_cm_id), and reads their fields. An id is known by its address. */
 final class CmId {
     private CmId() {}
 
@@ -27,7 +27,7 @@ final class CmId {
         return NativeLibrary.at(id, CmLayouts.ID.byteSize());
     }
 
-    /** Returns the context of the device, 0 while that is not known. */
+    /** Returns the context of the device; 0 while the device is not known. */
     static long context(long id) {
         return struct(id).get(JAVA_LONG, CmLayouts.ID_VERBS);
     }
@@ -37,7 +37,7 @@ final class CmId {
         return struct(id).get(JAVA_LONG, CmLayouts.ID_QP);
     }
 
-    /** Returns the number of a queue pair, which completions show. */
+    /** Returns the number of a queue pair, by which completions refer to it. */
     static int number(long queuePair) {
         return NativeLibrary.at(queuePair, ObjectLayouts.QUEUE_PAIR.byteSize()).get(JAVA_INT,
                 ObjectLayouts.QUEUE_PAIR_NUMBER);
@@ -47,7 +47,7 @@ final class CmId {
 
     static InetSocketAddress peerAddress(long id) { return address(id, CmLayouts.ID_DST_ADDR); }
 
-    /** Returns an address; the wildcard with port 0 where there is none yet. */
+    /** Returns an address; the wildcard address with port 0 if there is none yet. */
     private static InetSocketAddress address(long id, long offset) {
         return SocketAddresses.read(struct(id).asSlice(offset, SocketAddresses.MAX_BYTES))
                 .orElse(new InetSocketAddress(0));

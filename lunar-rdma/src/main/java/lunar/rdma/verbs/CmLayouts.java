@@ -11,7 +11,7 @@ import java.lang.foreign.StructLayout;
 import lunar.rdma.posix.SocketAddresses;
 import lunar.rdma.posix.Structs;
 
-/** Fields that are read of objects that librdmacm allocates. */
+/** Layouts of the structs that librdmacm allocates, with the fields that are read. */
 final class CmLayouts {
     static final StructLayout CHANNEL = Structs.foreign("rdma_event_channel",
             at(0, "fd", JAVA_INT));

@@ -44,7 +44,7 @@ final class ConnectFailures {
         return switch (event.type()) {
             case Constants.RDMA_CM_EVENT_REJECTED -> rejected(prefix, event);
             case Constants.RDMA_CM_EVENT_DISCONNECTED, Constants.RDMA_CM_EVENT_CONNECT_ERROR ->
-                new ConnectionException(prefix + "lost while it was established", Reason.LOST);
+                new ConnectionException(prefix + "lost during set-up", Reason.LOST);
             case Constants.RDMA_CM_EVENT_DEVICE_REMOVAL ->
                 new ConnectionException(prefix + "the device was removed", Reason.OTHER);
             case Constants.RDMA_CM_EVENT_UNREACHABLE -> new ConnectionException(

@@ -12,7 +12,7 @@ import lunar.rdma.ProviderException;
 
 /**
  * Functions of the data path: posting work requests and polling completions. In C they are inline functions that call
- * through {@code ibv_context.ops}, and so they do here. None of them blocks.
+ * through {@code ibv_context.ops}; this class calls through the same table. None of the functions blocks.
  */
 final class DataPath {
     private static final MethodHandle POST = link(JAVA_LONG, JAVA_LONG,

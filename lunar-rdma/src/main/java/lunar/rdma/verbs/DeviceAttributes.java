@@ -14,11 +14,11 @@ import lunar.rdma.DeviceInfo;
 import lunar.rdma.DeviceLimits;
 import lunar.rdma.ProviderException;
 
-/** Describes a device by what libibverbs says about it and its first port. */
+/** Describes a device by the attributes that libibverbs reports for it and for its first port. */
 final class DeviceAttributes {
     /**
-     * Private data that is left for programs in messages of the InfiniBand connection manager (InfiniBand Architecture
-     * 12.6 and annex A11.2): REQ has 92 bytes, of which librdmacm takes 36, REP 196 and REJ 148.
+     * Private data that programs can use in messages of the InfiniBand connection manager (InfiniBand Architecture 12.6
+     * and annex A11.2): REQ has 92 bytes, of which librdmacm uses 36, REP has 196, and REJ has 148.
      */
     private static final int CONNECT_DATA_BYTES = 56;
     private static final int ACCEPT_DATA_BYTES = 196;

@@ -3,8 +3,8 @@ package lunar.rdma.verbs;
 import lunar.rdma.ProviderException;
 
 /**
- * A native protection domain (struct ibv_pd) and what its objects need: the libraries, the device, its functions of the
- * data path and its limits.
+ * A native protection domain (struct ibv_pd) with the libraries, the device, and the device's limits and data path
+ * functions, all of which its objects use.
  */
 final class NativeDomain {
     private final VerbsLibraries libraries;
@@ -49,7 +49,7 @@ final class NativeDomain {
 
     String deviceName() { return deviceName; }
 
-    /** Frees the domain, whose objects are freed already. */
+    /** Frees the domain; all its objects must have been freed. */
     void free() {
         Closing.quietly(() -> verbs().freeDomain(address));
     }

@@ -35,7 +35,7 @@ final class NativeFunction {
         this.address = address;
     }
 
-    /** Calls a function that returns nothing, or what does not matter. */
+    /** Calls a function and ignores its result, if it has one. */
     void run(long... arguments) {
         try (Arena arena = Arena.ofConfined()) {
             long _ = invoke(arena.allocate(STATE), arguments);
@@ -77,9 +77,9 @@ final class NativeFunction {
     }
 
     /**
-     * Calls a function on a descriptor that does not block.
+     * Calls a function on a nonblocking descriptor.
      *
-     * @return whether there was something; false after EAGAIN or EINTR
+     * @return true if the call succeeds; false for EAGAIN or EINTR
      */
     boolean ready(long... arguments) throws ProviderException {
         try (Arena arena = Arena.ofConfined()) {

@@ -10,7 +10,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.StructLayout;
 import lunar.rdma.posix.Structs;
 
-/** Fields that are read of objects that libibverbs allocates. */
+/** Layouts of the structs that libibverbs allocates, with the fields that are read. */
 final class ObjectLayouts {
     static final StructLayout DEVICE = Structs.foreign("ibv_device", //
             at(20, "transport_type", JAVA_INT), //
@@ -18,7 +18,7 @@ final class ObjectLayouts {
     static final long DEVICE_NAME = offset(DEVICE, "name");
     static final long DEVICE_TRANSPORT_TYPE = offset(DEVICE, "transport_type");
 
-    /** The functions of the data path, which are inline functions in C, are in a table of the context. */
+    /** The context has a table of the data path functions, which are inline functions in C. */
     static final StructLayout CONTEXT = Structs.foreign("ibv_context", //
             at(0, "device", JAVA_LONG), //
             at(96, "poll_cq", JAVA_LONG), //

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 import lunar.rdma.WorkRequest;
 
-/** Writes the pieces of a request as an array of struct ibv_sge. */
+/** Writes the memory segments of a request as an array of struct ibv_sge. */
 final class Pieces {
     private Pieces() {}
 

@@ -17,7 +17,7 @@ final class QueuePairNumbers {
     /** Entries to remove when the completion queue is next found empty. Guarded by this. */
     private final Set<Integer> retired = new HashSet<>();
     private volatile boolean hasRetired;
-    /** Pairs of key and value, with linear probing; at most half full. A value of 0 is an empty place. */
+    /** Pairs of key and value, with linear probing; at most half full. A value of 0 marks an empty slot. */
     private volatile int[] table = new int[2 * MIN_SLOTS];
 
     /** Returns the endpoint of a queue pair; 0 if there is none. */
@@ -35,7 +35,7 @@ final class QueuePairNumbers {
     /**
      * Adds a queue pair.
      *
-     * @param value of the endpoint, not 0
+     * @param value number of the endpoint, not 0
      */
     synchronized void put(int number, int value) {
         entries.put(number, value);
@@ -43,7 +43,7 @@ final class QueuePairNumbers {
         rebuild();
     }
 
-    /** Removes a queue pair that is destroyed, later: completions of it may still be in the queue. */
+    /** Marks a destroyed queue pair for removal, since the completion queue may still have completions of it. */
     synchronized void retire(int number) {
         if (entries.containsKey(number)) {
             retired.add(number);
@@ -51,7 +51,7 @@ final class QueuePairNumbers {
         }
     }
 
-    /** Removes what is retired: the completion queue is empty. */
+    /** Removes the marked queue pairs; called when the completion queue is empty. */
     void removeRetired() {
         if (hasRetired) {
             synchronized (this) {

@@ -13,9 +13,9 @@ import lunar.rdma.ProviderException;
  * @param outgoing reads of this side (initiator_depth)
  */
 record ReadDepth(int incoming, int outgoing) {
-    private static final int MOST = 255; // that the fields of the connection set-up can hold
+    private static final int MOST = 255; // limit of the fields in the connection set-up
 
-    /** Limits of a device. */
+    /** Returns the limits of a device. */
     static ReadDepth ofDevice(VerbsCalls verbs, long context) throws ProviderException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment device = DeviceAttributes.query(verbs, context, arena);
@@ -25,7 +25,7 @@ record ReadDepth(int incoming, int outgoing) {
         }
     }
 
-    /** The lesser of this and other limits. */
+    /** Returns the lesser of these and other limits. */
     ReadDepth atMost(int otherIncoming, int otherOutgoing) {
         return new ReadDepth(Math.min(incoming, otherIncoming), Math.min(outgoing, otherOutgoing));
     }

@@ -39,7 +39,7 @@ final class VerbsChannel implements ProviderChannel {
     private final MemorySegment result = Arena.ofAuto().allocate(ADDRESS, 2);
 
     private long lookedNanos = System.nanoTime() - LOOK_NANOS;
-    /** Whether a wait has ended since then. */
+    /** Whether there has been a wait since the last check for connection events. */
     private boolean hasWaited;
 
     private VerbsChannel(NativeDomain domain, long connections, long completions)
@@ -80,7 +80,7 @@ final class VerbsChannel implements ProviderChannel {
 
     void put(long id, IdOwner owner) { owners.put(id, owner); }
 
-    /** Events of the id are not handled any more. */
+    /** Removes the handler of an id's events. */
     void remove(long id) { owners.remove(id); }
 
     /** Lets the channel's thread handle a report soon. Any thread. */
@@ -148,7 +148,7 @@ final class VerbsChannel implements ProviderChannel {
         acknowledgeCompletions();
     }
 
-    /** Takes the events that say that an armed queue has completions. */
+    /** Takes and acknowledges the events that report completions in armed queues. */
     private void acknowledgeCompletions() throws ProviderException {
         while (domain.verbs().nextQueueEvent(completions, result.address(),
                 result.address() + ADDRESS.byteSize())) {

@@ -56,7 +56,7 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner, DeviceEvents.Own
     private boolean isAccepting;
     private boolean isConnecting = true;
     private boolean isAborted;
-    /** Whether the device takes no more shared receives for the queue pair, which is in the error state. */
+    /** Whether the device takes no more shared receives for the queue pair, which is then in the error state. */
     private volatile boolean hasLastReceive;
 
     /** Creates an endpoint for a connect, which owns the id. */
@@ -149,7 +149,7 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner, DeviceEvents.Own
         cm.resolveRoute(id, RESOLVE_MS);
     }
 
-    /** The event is a failure, or the end of the connection. */
+    /** Handles a failure or the end of the connection. */
     private void ended(CmEvent event) {
         if (isConnecting) {
             fail(ConnectFailures.ofEvent(peer, event));
@@ -174,13 +174,13 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner, DeviceEvents.Own
                         && shared.address() == queue);
     }
 
-    /** A message has arrived before the peer's answer: the connection is established. */
+    /** Establishes the connection, since a message has arrived before the peer's answer. */
     private void messageArrived() {
         if (!isAborted) {
             try {
                 cm.notify(id, Constants.IBV_EVENT_COMM_EST);
             } catch (ProviderException _) {
-                // it is established already
+                // the connection is established already
             }
         }
     }
@@ -303,7 +303,7 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner, DeviceEvents.Own
         }
     }
 
-    /** In the error state the device flushes both queues. */
+    /** Moves the queue pair to the error state, in which the device flushes both queues. */
     @Override
     public boolean abort() {
         isAborted = true;
@@ -319,12 +319,12 @@ final class VerbsEndpoint implements ProviderEndpoint, IdOwner, DeviceEvents.Own
             domain.verbs().modify(queuePair, attributes.address(), Constants.IBV_QP_STATE);
             return true;
         } catch (ProviderException _) {
-            destroyQueuePair(); // the last way to end all access to memory
+            destroyQueuePair(); // the last resort to end all access to memory
             return false;
         }
     }
 
-    /** In the error state the device reports when it has taken the last receive (InfiniBand Architecture 10.3.1). */
+    /** Waits for the event that reports the last receive of the queue pair (InfiniBand Architecture 10.3.1). */
     @Override
     public void awaitLastReceive() {
         long end = System.nanoTime() + LAST_RECEIVE_NANOS;

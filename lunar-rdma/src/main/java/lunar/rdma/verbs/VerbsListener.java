@@ -10,7 +10,10 @@ import lunar.rdma.posix.SocketAddresses;
 import lunar.rdma.spi.ListenerEvents;
 import lunar.rdma.spi.ProviderListener;
 
-/** A listening id. Bound to a wildcard, it gets the requests of all devices, and rejects those of other devices. */
+/**
+ * A listening id. If it is bound to a wildcard address, it gets the requests of all devices, and rejects those of other
+ * devices than its own.
+ */
 final class VerbsListener implements ProviderListener, IdOwner {
     private final VerbsChannel channel;
     private final long id;

@@ -50,7 +50,7 @@ final class VerbsQueue implements ProviderQueue {
         return found;
     }
 
-    /** Of a completion that is no success only the id, the status and the queue pair's number are valid. */
+    /** Moves a completion. If it is not a success, only its id, status and queue pair number are valid. */
     private void move(long at, RawCompletions into) {
         long id = batch.get(JAVA_LONG, at + WorkLayouts.COMPLETION_WR_ID);
         int code = batch.get(JAVA_INT, at + WorkLayouts.COMPLETION_STATUS);

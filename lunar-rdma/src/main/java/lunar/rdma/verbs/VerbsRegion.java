@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import java.lang.foreign.MemorySegment;
 import lunar.rdma.spi.ProviderRegion;
 
-/** A memory region (struct ibv_mr). Peers name its bytes by their virtual addresses. */
+/** A memory region (struct ibv_mr). Peers address it by virtual addresses. */
 final class VerbsRegion implements ProviderRegion {
     private final VerbsCalls verbs;
     private final long region;

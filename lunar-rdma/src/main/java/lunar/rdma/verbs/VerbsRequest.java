@@ -13,7 +13,7 @@ import lunar.rdma.spi.ProviderChannel;
 import lunar.rdma.spi.ProviderEndpoint;
 import lunar.rdma.spi.ProviderRequest;
 
-/** A connection request, and its id until an endpoint has it. */
+/** A connection request. Owns its id until an endpoint takes it over. */
 final class VerbsRequest implements ProviderRequest {
     private final VerbsChannel channel;
     private final CmEvent event;

@@ -8,7 +8,7 @@ import static lunar.rdma.posix.Structs.offset;
 import java.lang.foreign.StructLayout;
 import lunar.rdma.posix.Structs;
 
-/** Work requests and completions: the structs of the data path. */
+/** Layouts of work requests and completions, the structs of the data path. */
 final class WorkLayouts {
     /** A piece of registered memory. */
     static final StructLayout SGE = Structs.allocated("ibv_sge", 16, //
@@ -20,7 +20,7 @@ final class WorkLayouts {
     static final long SGE_LENGTH = offset(SGE, "length");
     static final long SGE_LKEY = offset(SGE, "lkey");
 
-    /** The last two fields are those of the union's member for RDMA Read and Write. */
+    /** The last two fields belong to the union member for RDMA Read and Write. */
     static final StructLayout SEND = Structs.allocated("ibv_send_wr", 128, //
             at(0, "wr_id", JAVA_LONG), //
             at(8, "next", JAVA_LONG), //

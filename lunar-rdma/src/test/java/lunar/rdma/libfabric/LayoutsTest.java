@@ -11,13 +11,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 class LayoutsTest {
     @Test
-    void shouldLayOutStructsLikeLibfabric117() {
+    void shouldMatchLayoutsOfLibfabric117() {
         assertThat(LayoutText.of(Layouts.ALL))
                 .isEqualTo(LayoutText.resource("libfabric-layout.txt"));
     }
 
     @Test
-    void shouldLayOutStructsLikeCompilerOfThisMachine(@TempDir Path folder) throws Exception {
+    void shouldMatchInstalledHeaders(@TempDir Path folder) throws Exception {
         Optional<String> printed = LayoutText.run("libfabric-layout.c", folder);
         if (printed.isEmpty()) {
             System.out.println("layouts are not compared with C: no gcc, or no headers of "

@@ -22,7 +22,7 @@ class SocketAddressesTest {
     }
 
     @Test
-    void shouldReadWhatItHasWritten() throws Exception {
+    void shouldReadBackWrittenAddresses() throws Exception {
         for (String host : new String[]{"10.8.0.1", "0.0.0.0", "2001:db8::1", "::"}) {
             var address = new InetSocketAddress(InetAddress.getByName(host), 65535);
             assertThat(SocketAddresses.read(SocketAddresses.write(address, arena)))
@@ -31,7 +31,7 @@ class SocketAddressesTest {
     }
 
     @Test
-    void shouldKeepTheInterfaceOfLinkLocalAddress() throws Exception {
+    void shouldKeepScopeOfLinkLocalAddress() throws Exception {
         byte[] bytes = InetAddress.getByName("fe80::1").getAddress();
         var address = new InetSocketAddress(Inet6Address.getByAddress(null, bytes, 5), 1);
         InetSocketAddress read = SocketAddresses.read(SocketAddresses.write(address, arena))
@@ -40,7 +40,7 @@ class SocketAddressesTest {
     }
 
     @Test
-    void shouldReadNothingWhereThereIsNoAddress() {
+    void shouldReadNoAddressFromZeros() {
         assertThat(SocketAddresses.read(arena.allocate(SocketAddresses.MAX_BYTES, 8)))
                 .isEmpty();
     }

@@ -33,7 +33,7 @@ class ConnectFailuresTest {
     }
 
     @Test
-    void shouldTellRejectOfProgramFromMissingListener() {
+    void shouldDistinguishApplicationRejectFromMissingListener() {
         ConnectionException rejected = ConnectFailures.ofEvent(PEER,
                 event(Constants.RDMA_CM_EVENT_REJECTED, 28, (byte) 'n', (byte) 'o'));
         assertThat(rejected.reason()).isEqualTo(Reason.REJECTED);
@@ -47,7 +47,7 @@ class ConnectFailuresTest {
     }
 
     @Test
-    void shouldUnderstandRejectsOfIwarp() {
+    void shouldClassifyRejectsOfIwarp() {
         int refused = -Constants.ECONNREFUSED;
         assertThat(reasonOf(event(Constants.RDMA_CM_EVENT_REJECTED, refused)))
                 .isEqualTo(Reason.REFUSED);
@@ -56,7 +56,7 @@ class ConnectFailuresTest {
     }
 
     @Test
-    void shouldNameReasonOfOtherRejects() {
+    void shouldReportReasonOfOtherRejects() {
         ConnectionException failure = ConnectFailures.ofEvent(PEER,
                 event(Constants.RDMA_CM_EVENT_REJECTED, 10));
         assertThat(failure.reason()).isEqualTo(Reason.OTHER);
@@ -64,7 +64,7 @@ class ConnectFailuresTest {
     }
 
     @Test
-    void shouldTellSilenceFromLoss() {
+    void shouldDistinguishTimeoutFromLostConnection() {
         assertThat(reasonOf(event(Constants.RDMA_CM_EVENT_UNREACHABLE, -Constants.ETIMEDOUT)))
                 .isEqualTo(Reason.TIMEOUT);
         assertThat(reasonOf(event(Constants.RDMA_CM_EVENT_UNREACHABLE, -Constants.EHOSTUNREACH)))
@@ -76,7 +76,7 @@ class ConnectFailuresTest {
     }
 
     @Test
-    void shouldTellWhyAnAddressIsNotListenedOn() {
+    void shouldReportWhyListenFails() {
         assertThat(listenFailure(Constants.EADDRINUSE)).isEqualTo(Reason.ADDRESS_IN_USE);
         assertThat(listenFailure(Constants.EADDRNOTAVAIL)).isEqualTo(Reason.ADDRESS_NOT_LOCAL);
         assertThat(listenFailure(Constants.ENODEV)).isEqualTo(Reason.ADDRESS_NOT_LOCAL);

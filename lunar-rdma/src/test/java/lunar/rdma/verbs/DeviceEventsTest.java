@@ -12,7 +12,7 @@ import java.util.Queue;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Which connections an event of a device is reported to. */
+/** Tests which connections are notified of an event of a device. */
 class DeviceEventsTest {
     private static final long PAIR = 0x1000;
     private static final long OTHER_PAIR = 0x2000;
@@ -37,7 +37,7 @@ class DeviceEventsTest {
         public boolean uses(long other) { return other == queue; }
     }
 
-    /** Events that are to be read: types and elements. */
+    /** An event to read: its type and element. */
     private record Event(int type, long element) {}
 
     private final class Script implements DeviceEvents.Source {
@@ -77,7 +77,7 @@ class DeviceEventsTest {
     }
 
     @Test
-    void shouldReportFailureOfQueueToThoseThatUseIt() throws Exception {
+    void shouldReportFailureOfCompletionQueueToItsUsers() throws Exception {
         read(new Event(Constants.IBV_EVENT_CQ_ERR, QUEUE),
                 new Event(Constants.IBV_EVENT_PORT_ERR, 1));
         assertThat(first.types).containsExactly(Constants.IBV_EVENT_CQ_ERR);
@@ -85,14 +85,14 @@ class DeviceEventsTest {
     }
 
     @Test
-    void shouldReportFailureOfDeviceToAll() throws Exception {
+    void shouldReportFailureOfDeviceToAllConnections() throws Exception {
         read(new Event(Constants.IBV_EVENT_DEVICE_FATAL, 0));
         assertThat(first.types).containsExactly(Constants.IBV_EVENT_DEVICE_FATAL);
         assertThat(second.types).containsExactly(Constants.IBV_EVENT_DEVICE_FATAL);
     }
 
     @Test
-    void shouldReportNothingOfQueuePairThatIsRemoved() throws Exception {
+    void shouldIgnoreEventsOfRemovedQueuePair() throws Exception {
         events.remove(PAIR);
         read(new Event(Constants.IBV_EVENT_QP_LAST_WQE_REACHED, PAIR));
         assertThat(first.types).isEmpty();

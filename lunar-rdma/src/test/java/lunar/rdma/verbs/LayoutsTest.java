@@ -19,19 +19,19 @@ import lunar.rdma.posix.AddressLayouts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The layouts and constants that Java assumes are those of the C headers, as {@code verbs-layout.c} prints them. */
+/** Compares the layouts and constants of this package with the C headers, as {@code verbs-layout.c} prints them. */
 class LayoutsTest {
     private static final List<Class<?>> ALLOCATED = List.of(WorkLayouts.class,
             AttributeLayouts.class, AddressLayouts.class);
     private static final List<Class<?>> FOREIGN = List.of(ObjectLayouts.class, CmLayouts.class);
 
     @Test
-    void shouldAssumeTheLayoutsThatWereRecorded() throws Exception {
+    void shouldMatchRecordedLayouts() throws Exception {
         assertThat(assumed()).isEqualTo(lines(LayoutText.resource("verbs-layout.txt")));
     }
 
     @Test
-    void shouldAssumeTheLayoutsOfTheHeadersThatAreInstalled(@TempDir Path folder)
+    void shouldMatchInstalledHeaders(@TempDir Path folder)
             throws Exception {
         Optional<String> printed = LayoutText.run("verbs-layout.c", folder);
         if (printed.isEmpty()) {
@@ -42,7 +42,7 @@ class LayoutsTest {
         assertThat(assumed()).isEqualTo(lines(printed.get()));
     }
 
-    /** Lines that the program prints if Java is right, in any order. */
+    /** Returns the lines that the program prints if all layouts and constants match; in any order. */
     private static Map<String, String> assumed() throws IllegalAccessException {
         Map<String, String> lines = new TreeMap<>();
         for (StructLayout struct : structs(ALLOCATED)) {

@@ -15,15 +15,15 @@ import lunar.rdma.spi.ProviderDomain;
 import lunar.rdma.spi.ProviderEndpoint;
 
 /**
- * A memory window of type 2, bound to a queue pair: memory whose key a peer can invalidate, which a program has no other
- * way to get (InfiniBand Architecture 10.6.7). Made for tests of the send with invalidate.
+ * Memory window of type 2, bound to a queue pair, for tests of Send with Invalidate: user-space verbs have no other
+ * memory whose key a peer can invalidate (InfiniBand Architecture 10.6.7).
  */
 public final class MemoryWindow implements AutoCloseable {
     private static final int IBV_ACCESS_MW_BIND = 16;
     private static final int IBV_MW_TYPE_2 = 2;
     private static final int IBV_WR_BIND_MW = 8;
 
-    /** The functions of windows are inline functions in C, which call through ibv_context.ops. */
+    /** In C, the functions of memory windows are inline functions that call through ibv_context.ops. */
     private static final StructLayout CONTEXT = Structs.foreign("ibv_context", //
             at(64, "alloc_mw", JAVA_LONG), //
             at(80, "dealloc_mw", JAVA_LONG));
@@ -46,7 +46,7 @@ public final class MemoryWindow implements AutoCloseable {
     /**
      * Registers memory and binds a window to it, for writes of the peer.
      *
-     * @param endpoint is connected; no other thread posts to it
+     * @param endpoint connected endpoint, to which no other thread posts
      */
     public MemoryWindow(ProviderDomain of, ProviderEndpoint endpoint, MemorySegment memory)
             throws ProviderException {
@@ -77,7 +77,7 @@ public final class MemoryWindow implements AutoCloseable {
         remote = new RemoteMemory(memory.address(), key, memory.byteSize());
     }
 
-    /** The lower byte of a key is the program's; it has to change with each bind (ibv_inc_rkey). */
+    /** Increments the lower byte of a key, which the program must change with each bind (ibv_inc_rkey). */
     private static int nextKey(int key) {
         return key & ~0xFF | key + 1 & 0xFF;
     }
@@ -87,7 +87,7 @@ public final class MemoryWindow implements AutoCloseable {
                 MemorySegment.ofAddress(functions.get(JAVA_LONG, offset(CONTEXT, name))));
     }
 
-    /** What the peer may write to, until the key is invalidated. */
+    /** Returns the memory that the peer may write to until the key is invalidated. */
     public RemoteMemory remote() {
         return remote;
     }

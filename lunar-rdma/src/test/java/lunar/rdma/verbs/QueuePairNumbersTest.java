@@ -11,13 +11,13 @@ class QueuePairNumbersTest {
     private final QueuePairNumbers numbers = new QueuePairNumbers();
 
     @Test
-    void shouldHaveNoEndpointAtFirst() {
+    void shouldBeEmptyAtFirst() {
         assertThat(numbers.get(0)).isZero();
         assertThat(numbers.get(17)).isZero();
     }
 
     @Test
-    void shouldKeepNumbersThatCollide() {
+    void shouldKeepNumbersWithEqualHashes() {
         for (int i = 0; i < 8; i++) {
             numbers.put(i * 1024, i + 1);
         }
@@ -42,7 +42,7 @@ class QueuePairNumbersTest {
     }
 
     @Test
-    void shouldBeLikeAMap() {
+    void shouldBehaveLikeAHashMap() {
         var random = new SplittableRandom(7);
         Map<Integer, Integer> model = new HashMap<>();
         for (int step = 0; step < 2000; step++) {

@@ -10,12 +10,12 @@ import org.junit.jupiter.api.Test;
 
 class VerbsProviderTest {
     @Test
-    void shouldBeListedWhetherItWorksHereOrNot() {
+    void shouldBeListedEvenIfUnavailable() {
         assertThat(Rdma.providers()).extracting("name").contains("verbs");
     }
 
     @Test
-    void shouldListDevicesOrSayInOneLineWhyItCannot() {
+    void shouldListDevicesOrGiveReasonInOneLine() {
         try {
             List<ProviderDevice> devices = new VerbsProvider().devices();
             assertThat(devices).allSatisfy(
