@@ -131,8 +131,8 @@ final class ShmNatives {
      * Makes the peer's address the first of the vector.
      *
      * @param isLocal whether the peer is in this process
-     * @return whether libfabric accepts it; false also if a peer in this process is closed, is this endpoint, or belongs
-     *         to another connection
+     * @return whether libfabric accepts it; false also if a peer in this process is closed, is this endpoint, or
+     *         belongs to another connection
      */
     boolean insert(String peer, boolean isLocal) {
         synchronized (IN_USE) {
