@@ -63,6 +63,15 @@ class SimulationsTest {
         assertThat(simulations.failures()).isEmpty();
     }
 
+    /** Blocks were called lost that had been written: a copy of the list of bad blocks was older than the one in use. */
+    @ParameterizedTest
+    @ValueSource(longs = {2_012_835_125L})
+    void shouldNotLoseBlocksOnceMore(long seed) {
+        var simulations = new Simulations(seed, 1);
+        simulations.play();
+        assertThat(simulations.failures()).isEmpty();
+    }
+
     /** Copies of a mirror that were rebuilt from a third one, which is lost, were taken for copies that went apart. */
     @ParameterizedTest
     @ValueSource(longs = {2_019_677_162L})

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import lunar.block.MediumException;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
@@ -74,19 +75,23 @@ public final class BadBlocks implements BadBlockList {
     }
 
     /**
-     * Opens the list, as members have it: the newest copy counts. Blocks.
+     * Opens the list, as members have it: the newest copy counts. A crash may have left older ones, which are replaced:
+     * if the member with the newest one were lost next, they would call blocks lost that have been written since.
+     * Blocks.
      *
      * @param members the members that keep the list
      * @param inSync slots of the members that are in sync, as bits: only their copies count
      * @throws MediumException where none of them has a copy
+     * @throws StorageException if a member does not take the newest copy
      */
     public static BadBlocks open(MemberSet members, VolumeRecord volume, long inSync)
-            throws MediumException {
+            throws StorageException {
         var bad = new BadBlocks(members, volume);
         synchronized (bad) {
             Page newest = null;
             List<Range> found = null;
-            for (var entry : bad.writer.read().entrySet()) {
+            Map<Integer, Page> pages = bad.writer.read();
+            for (var entry : pages.entrySet()) {
                 Page page = entry.getValue();
                 if ((inSync & 1L << entry.getKey()) != 0
                         && (newest == null || page.generation() > newest.generation())) {
@@ -97,11 +102,17 @@ public final class BadBlocks implements BadBlockList {
                     }
                 }
             }
-            if (found == null) {
+            if (newest == null || found == null) {
                 throw new MediumException("the list of bad blocks of volume "
                         + volume.description().title() + " is lost: no member has a copy");
             }
             bad.ranges = found;
+            long generation = newest.generation();
+            boolean isOnAll = pages.size() == Long.bitCount(members.active())
+                    && pages.values().stream().allMatch(page -> page.generation() == generation);
+            if (!isOnAll) {
+                bad.writer.writeNow();
+            }
         }
         return bad;
     }
