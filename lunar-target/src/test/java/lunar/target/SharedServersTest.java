@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -131,6 +132,14 @@ class SharedServersTest {
 
     private static Status write(RawInitiator initiator) throws IOException {
         return initiator.commandOut(RawInitiator.writeCdb(0, 1), blocks(1, 1)).status();
+    }
+
+    private static long versionOf(String state, StateStore store) {
+        try {
+            return store.read(state).version();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Waits until a unit attention or an obstacle is told, by TEST UNIT READY. */
@@ -404,7 +413,10 @@ class SharedServersTest {
         assertThat(erasing.command(ERASE_AT_ONCE, 0).status()).isEqualTo(Status.GOOD);
         first.device.awaitArrivals();
 
+        long begun = versionOf("erasure", first.store);
         Server second = server(2);
+        TargetFixture.await("the second server takes the erasure over",
+                () -> versionOf("erasure", first.store) != begun);
         RawInitiator remote = RawInitiator.ready(second.server, 2);
         open.add(remote);
         awaitSense("the erasure goes on", remote, ERASING);
