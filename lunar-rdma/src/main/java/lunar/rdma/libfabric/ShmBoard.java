@@ -25,11 +25,16 @@ import java.util.regex.Pattern;
  *   4096  channels, 64 bytes each
  *            0  1 while the channel's thread sleeps, so that peers must ring (a peer sets it to 0)
  *  69632  connections, 64 bytes each
- *            0  1 while the connection is open
- *            4  number that is odd while the peer moves data from or to memory of the owner (written by the peer)
+ *            0  number of the connection; 0 once it is closed
+ *            4  count that is odd while the peer moves data from or to memory of the owner (written by the peer)
+ *            8  number of the connection if the peer had received all messages when it was closed
  * 135168  regions of memory, 32 bytes each, by the lower 12 bits of their keys
  *            0  address     8  length     16  key     20  rights, 0 for none
  * </pre>
+ *
+ * <p>The number of a connection is random. It distinguishes connections that use one place one after another, so that
+ * the peer of an earlier one no longer accesses memory. Other users cannot read the file, so in the set-up the number
+ * also proves that the peer which names a place owns it.
  *
  * <p>Peers access each other's memory directly, by system calls in which the owner takes no part, so each peer checks
  * the key itself before each access. That protects against mistakes, like the check of an adapter; processes of one
@@ -49,7 +54,7 @@ final class ShmBoard implements AutoCloseable {
     private static final long MAGIC = 0x4c756e6152444d41L;
     private static final long CHANNEL_AT = 4096;
     private static final long CONNECTION_AT = 69632;
-    private static final long ACCESS = 4;
+    private static final long DELIVERED = 8;
     private static final long SLOT_BYTES = 64;
     private static final long REGION_AT = CONNECTION_AT + CONNECTIONS * SLOT_BYTES;
     private static final long REGION_BYTES = 32;
@@ -59,6 +64,24 @@ final class ShmBoard implements AutoCloseable {
     private static final long RIGHTS = 20;
 
     private static final VarHandle NUMBER = ValueLayout.JAVA_INT.varHandle();
+    /** Number of a connection in the upper half, count of accesses in the lower. */
+    private static final VarHandle STATE = ValueLayout.JAVA_LONG.varHandle();
+    private static final long COUNT_MASK = 0xFFFF_FFFFL;
+
+    /**
+     * Place of a connection on a board.
+     *
+     * @param number random; not 0
+     */
+    record Connection(int slot, int number) {
+        private long stateAt() { return CONNECTION_AT + slot * SLOT_BYTES; }
+
+        private long deliveredAt() { return stateAt() + DELIVERED; }
+
+        private boolean isIn(long state) {
+            return number != 0 && (int) (state >>> Integer.SIZE) == number;
+        }
+    }
 
     private final Arena arena;
     private final MemorySegment memory;
@@ -154,22 +177,46 @@ final class ShmBoard implements AutoCloseable {
                 && (boolean) NUMBER.compareAndSet(memory, at, 1, 0);
     }
 
-    void setOpen(int connection, boolean isOpen) {
-        NUMBER.setVolatile(memory, CONNECTION_AT + connection * SLOT_BYTES, isOpen ? 1 : 0);
+    private long state(Connection connection) {
+        return (long) STATE.getVolatile(memory, connection.stateAt());
     }
 
-    private boolean isOpen(int connection) {
-        return (int) NUMBER.getVolatile(memory, CONNECTION_AT + connection * SLOT_BYTES) == 1;
+    /** Opens a connection, in a place that no peer accesses any more. */
+    void open(Connection connection) {
+        STATE.setVolatile(memory, connection.stateAt(),
+                (long) connection.number() << Integer.SIZE);
     }
 
-    /** Number of an access by the peer of a connection: odd while it goes on, changed when it has ended. */
-    int access(int connection) {
-        return (int) NUMBER.getVolatile(memory, CONNECTION_AT + connection * SLOT_BYTES + ACCESS);
+    /** Whether the board shows a connection as open. */
+    boolean isOpen(Connection connection) {
+        return connection.isIn(state(connection));
     }
 
-    /** Clears the state that an earlier peer has left. */
-    void resetAccess(int connection) {
-        NUMBER.setVolatile(memory, CONNECTION_AT + connection * SLOT_BYTES + ACCESS, 0);
+    /**
+     * Closes a connection: its peer begins no more accesses. One that has begun goes on with its {@linkplain #access
+     * count}.
+     *
+     * @param hasDelivered whether the peer has received all messages that were sent to it
+     */
+    void close(Connection connection, boolean hasDelivered) {
+        NUMBER.setVolatile(memory, connection.deliveredAt(),
+                hasDelivered ? connection.number() : 0);
+        long state;
+        do {
+            state = state(connection);
+        } while (!STATE.compareAndSet(memory, connection.stateAt(), state, state & COUNT_MASK));
+    }
+
+    /** Whether a message of the owner that has been received was in the sender's memory while it was copied. */
+    boolean isDelivered(Connection connection) {
+        return isOpen(connection)
+                || (int) NUMBER.getVolatile(memory, connection.deliveredAt()) == connection
+                        .number();
+    }
+
+    /** Returns the count of accesses in a place: odd while one goes on, changed when it has ended. */
+    int access(int slot) {
+        return (int) (long) STATE.getVolatile(memory, CONNECTION_AT + slot * SLOT_BYTES);
     }
 
     /** Publishes a region. */
@@ -187,17 +234,31 @@ final class ShmBoard implements AutoCloseable {
     }
 
     /**
-     * Starts to access memory of the owner; {@link #endAccess} follows.
+     * Starts to access memory of the owner; {@link #endAccess} follows if this returns true.
      *
      * @param right needed for the region
      * @return whether the connection is open, and the memory is registered for this access
      */
-    boolean beginAccess(int connection, int key, long address, long length, int right) {
-        long accessAt = CONNECTION_AT + connection * SLOT_BYTES + ACCESS;
-        NUMBER.setVolatile(memory, accessAt, (int) NUMBER.get(memory, accessAt) | 1);
-        VarHandle.fullFence(); // the owner sees this access as it ends access, or this thread sees the end
+    boolean beginAccess(Connection connection, int key, long address, long length, int right) {
+        long state;
+        do {
+            state = state(connection);
+            if (!connection.isIn(state)) {
+                return false;
+            }
+        } while (!STATE.compareAndSet(memory, connection.stateAt(), state, state | 1));
+        // The owner sees this access when it ends access, or this thread sees the end.
+        VarHandle.fullFence();
+        if (allows(key, address, length, right)) {
+            return true;
+        }
+        endAccess(connection);
+        return false;
+    }
+
+    private boolean allows(int key, long address, long length, int right) {
         long at = REGION_AT + (key & (REGIONS - 1)) * REGION_BYTES;
-        if (!isOpen(connection) || ((int) NUMBER.getVolatile(memory, at + RIGHTS) & right) == 0
+        if (((int) NUMBER.getVolatile(memory, at + RIGHTS) & right) == 0
                 || memory.get(ValueLayout.JAVA_INT, at + KEY) != key) {
             return false;
         }
@@ -206,9 +267,17 @@ final class ShmBoard implements AutoCloseable {
                 && offset <= memory.get(ValueLayout.JAVA_LONG, at + LENGTH) - length;
     }
 
-    void endAccess(int connection) {
-        long at = CONNECTION_AT + connection * SLOT_BYTES + ACCESS;
-        NUMBER.setRelease(memory, at, (int) NUMBER.get(memory, at) + 1);
+    /** Ends an access; has no effect if the place belongs to another connection meanwhile. */
+    void endAccess(Connection connection) {
+        long state;
+        long ended;
+        do {
+            state = state(connection);
+            if (state >>> Integer.SIZE != 0 && !connection.isIn(state)) {
+                return;
+            }
+            ended = (state & ~COUNT_MASK) | ((state + 1) & COUNT_MASK);
+        } while (!STATE.compareAndSet(memory, connection.stateAt(), state, ended));
     }
 
     @Override

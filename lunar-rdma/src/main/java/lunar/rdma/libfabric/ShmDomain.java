@@ -22,7 +22,7 @@ final class ShmDomain implements ProviderDomain {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
 
     /** Prefix of the names of this process's boards. */
-    static final String BOARD_PREFIX = "lunar-rdma-" + ProcessHandle.current().pid() + "-";
+    static final String BOARD_PREFIX = boardPrefix(Long.toString(ProcessHandle.current().pid()));
 
     /** Longest wait for a peer's access: a copy takes milliseconds, and the kernel ends it even if the peer stops. */
     private static final long ACCESS_LIMIT_NS = TimeUnit.SECONDS.toNanos(1);
@@ -35,6 +35,8 @@ final class ShmDomain implements ProviderDomain {
     private final BitSet channels = new BitSet();
     private final BitSet connections = new BitSet();
     private final BitSet regions = new BitSet();
+    /** Place of the last connection; the next one gets a later place, so that places are reused late. */
+    private int lastConnection = -1;
 
     /**
      * @param info owned by the domain from now on
@@ -50,6 +52,11 @@ final class ShmDomain implements ProviderDomain {
             fabric.close();
             throw new ProviderException("shared memory: " + e, Numbers.ENOMEM);
         }
+    }
+
+    /** Returns the prefix of the names of a process's boards. */
+    static String boardPrefix(String pid) {
+        return "lunar-rdma-" + pid + "-";
     }
 
     FabricDomain fabric() { return fabric; }
@@ -157,23 +164,39 @@ final class ShmDomain implements ProviderDomain {
         give(channels, slot);
     }
 
-    int takeConnection() throws ProviderException {
-        int slot = take(connections, ShmBoard.CONNECTIONS);
-        if (slot < 0) {
-            throw new ProviderException(
-                    "all " + ShmBoard.CONNECTIONS + " connections of the domain are open",
-                    Numbers.ENOMEM);
+    ShmBoard.Connection takeConnection() throws ProviderException {
+        int slot;
+        synchronized (this) {
+            slot = connections.nextClearBit(lastConnection + 1);
+            if (slot >= ShmBoard.CONNECTIONS) {
+                slot = connections.nextClearBit(0);
+            }
+            if (slot >= ShmBoard.CONNECTIONS) {
+                throw new ProviderException(
+                        "all " + ShmBoard.CONNECTIONS + " connections of the domain are open",
+                        Numbers.ENOMEM);
+            }
+            connections.set(slot);
+            lastConnection = slot;
         }
-        board.resetAccess(slot);
-        board.setOpen(slot, true);
-        return slot;
+        int number;
+        do {
+            number = random.nextInt();
+        } while (number == 0);
+        var connection = new ShmBoard.Connection(slot, number);
+        board.open(connection);
+        return connection;
     }
 
-    /** Ends the accesses of a peer: after this, it no longer copies from or to memory of this side. */
-    void giveConnection(int slot) {
-        board.setOpen(slot, false);
-        awaitAccess(slot);
-        give(connections, slot);
+    /**
+     * Ends the accesses of a peer: after this, it no longer copies from or to memory of this side.
+     *
+     * @param hasDelivered whether the peer has received all messages that were sent to it
+     */
+    void giveConnection(ShmBoard.Connection connection, boolean hasDelivered) {
+        board.close(connection, hasDelivered);
+        awaitAccess(connection.slot());
+        give(connections, connection.slot());
     }
 
     @Override

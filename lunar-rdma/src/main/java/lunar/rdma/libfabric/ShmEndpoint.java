@@ -48,7 +48,8 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     private final ShmQueue sendQueue;
     private final ShmQueue receiveQueue;
     private final MemorySegment memory;
-    private final int slot;
+    /** This side's place on its board. */
+    private final ShmBoard.Connection connection;
     private final ShmNatives natives;
     private final Transfers transfers;
 
@@ -80,7 +81,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         sendQueue = (ShmQueue) setup.sendQueue();
         receiveQueue = (ShmQueue) setup.receiveQueue();
         ShmDomain domain = channel.domain();
-        slot = domain.takeConnection();
+        connection = domain.takeConnection();
         memory = domain.fabric().takeScratch();
         boolean opened = false;
         try {
@@ -91,7 +92,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         } finally {
             if (!opened) {
                 domain.fabric().giveScratch(memory);
-                domain.giveConnection(slot);
+                domain.giveConnection(connection, true);
             }
         }
         // The peer will be the first of the vector. With FI_DELIVERY_COMPLETE, the peer's libfabric would copy later,
@@ -159,8 +160,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
 
     private ShmMessage message(ShmMessage.Kind kind, byte[] data) {
         return new ShmMessage(kind, natives.name(), channel.domain().boardName(), channel.slot(),
-                slot,
-                data);
+                connection, data);
     }
 
     private ShmMessage peer() {
@@ -201,9 +201,17 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         if (!matcher.matches() || !ShmBoard.NAME.matcher(from.board()).matches()) {
             throw new PeerException("the peer sent invalid names of its shared memory");
         }
+        if (!from.board().startsWith(ShmDomain.boardPrefix(matcher.group("pid")))) {
+            throw new PeerException("the peer names shared memory of two processes");
+        }
         requireSameUser(matcher.group("file"));
         requireSameUser(from.board());
-        peerBoard = ShmBoard.open(from.board());
+        ShmBoard board = ShmBoard.open(from.board());
+        if (!board.isOpen(from.connection())) {
+            board.close();
+            throw new PeerException("the peer names shared memory that is not its own");
+        }
+        peerBoard = board;
         boolean isLocal = from.board().startsWith(ShmDomain.BOARD_PREFIX);
         if (!natives.insert(from.endpoint(), isLocal)) {
             throw new PeerException("libfabric rejects the address of the peer");
@@ -365,19 +373,20 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         return given;
     }
 
-    private boolean access(ShmBoard board, int connection, WorkRequest request, long id,
+    private boolean access(ShmBoard board, ShmBoard.Connection of, WorkRequest request, long id,
             int right) {
-        try {
-            if (board.beginAccess(connection, request.remoteKey(), request.remoteAddress(),
-                    request.bytes(), right)) {
-                return transfers.post(request, id);
-            }
+        if (!board.beginAccess(of, request.remoteKey(), request.remoteAddress(), request.bytes(),
+                right)) {
             refuse(id, CompletionStatus.REMOTE_ACCESS_ERROR, Numbers.EKEYREJECTED);
+            return true;
+        }
+        try {
+            return transfers.post(request, id);
         } catch (ProviderException e) {
             // the peer or its memory no longer exists
             refuse(id, CompletionStatus.REMOTE_ACCESS_ERROR, e.code());
         } finally {
-            board.endAccess(connection);
+            board.endAccess(of);
         }
         return true;
     }
@@ -393,11 +402,21 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         int first = into.size();
         reader.read(queue == sendQueue ? natives.sends() : natives.receives(), into);
         for (int i = first; i < into.size(); i++) {
-            if ((int) (into.id(i) >>> Integer.SIZE) == setup.sendId()) {
+            // Send and receive queues have ids of their own, which may be equal in two completion queues.
+            if (queue == sendQueue && (int) (into.id(i) >>> Integer.SIZE) == setup.sendId()) {
                 completed++;
             } else if (into.bytes(i) > LONG_MESSAGE_BYTES) {
-                ring(); // the peer waits for the end of its send
+                receivedLong(into, i);
             }
+        }
+    }
+
+    private void receivedLong(RawCompletions into, int at) {
+        ShmBoard board = peerBoard;
+        if (board != null && board.isDelivered(peer().connection())) {
+            ring(); // the peer waits for the end of its send
+        } else { // the peer has closed its endpoint before this side copied what it had sent, or while it did
+            into.fail(at, CompletionStatus.PEER_LOST);
         }
     }
 
@@ -428,7 +447,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
             endBacklog();
         }
         channel.remove(this);
-        channel.domain().giveConnection(slot);
+        channel.domain().giveConnection(connection, posted == completed);
         closeLink();
         sendQueue.remove(this);
         receiveQueue.remove(this);

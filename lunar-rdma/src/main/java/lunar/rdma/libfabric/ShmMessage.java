@@ -35,24 +35,25 @@ final class ShmMessage {
     /** Longest message, its length included. */
     static final int MAX_BYTES = 1024;
 
-    private static final int MAGIC = 0x4c524d31; // LRM1
+    private static final int MAGIC = 0x4c524d32; // LRM2
     private static final int MAX_TEXT_BYTES = 255;
+    private static final ShmBoard.Connection NO_CONNECTION = new ShmBoard.Connection(0, 0);
 
     private final Kind kind;
     private final String endpoint;
     private final String board;
     private final int channel;
-    private final int connection;
+    private final ShmBoard.Connection connection;
     private final byte[] data;
 
     /**
      * @param endpoint address of the sender's endpoint, as libfabric gives it
      * @param board name of the sender's {@link ShmBoard}
      * @param channel slot of the sender's channel there
-     * @param connection slot of this connection there
+     * @param connection place of this connection there
      */
-    ShmMessage(Kind kind, String endpoint, String board, int channel, int connection,
-            byte[] data) {
+    ShmMessage(Kind kind, String endpoint, String board, int channel,
+            ShmBoard.Connection connection, byte[] data) {
         this.kind = kind;
         this.endpoint = endpoint;
         this.board = board;
@@ -69,14 +70,14 @@ final class ShmMessage {
 
     int channel() { return channel; }
 
-    int connection() { return connection; }
+    ShmBoard.Connection connection() { return connection; }
 
     /** Private data, not copied. */
     byte[] data() { return data; }
 
     /** A message that needs no names. */
     static ShmMessage of(Kind kind, byte[] data) {
-        return new ShmMessage(kind, "", "", 0, 0, data);
+        return new ShmMessage(kind, "", "", 0, NO_CONNECTION, data);
     }
 
     ByteBuffer encode() {
@@ -84,7 +85,8 @@ final class ShmMessage {
         buffer.putShort((short) 0).putInt(MAGIC).put((byte) kind.code);
         put(buffer, endpoint);
         put(buffer, board);
-        buffer.putInt(channel).putInt(connection).putShort((short) data.length).put(data);
+        buffer.putInt(channel).putInt(connection.slot()).putInt(connection.number());
+        buffer.putShort((short) data.length).put(data);
         return buffer.putShort(0, (short) (buffer.position() - Short.BYTES)).flip();
     }
 
@@ -129,7 +131,8 @@ final class ShmMessage {
             String endpoint = text(body);
             String board = text(body);
             int channel = slot(body, ShmBoard.CHANNELS);
-            int connection = slot(body, ShmBoard.CONNECTIONS);
+            var connection = new ShmBoard.Connection(slot(body, ShmBoard.CONNECTIONS),
+                    body.getInt());
             byte[] data = new byte[body.getShort() & 0xFFFF];
             if (data.length > MAX_DATA_BYTES) {
                 throw new IOException("private data of " + data.length + " bytes");

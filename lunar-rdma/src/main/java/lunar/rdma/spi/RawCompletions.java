@@ -76,6 +76,12 @@ public final class RawCompletions {
         add(id, status, length, code, key, endpoint);
     }
 
+    /** Replaces the status of an entry, whose message is not to be used. */
+    public void fail(int at, CompletionStatus status) {
+        statuses[Objects.checkIndex(at, size)] = status;
+        bytes[at] = 0;
+    }
+
     private void add(long id, CompletionStatus status, int length, int code, int key,
             int endpoint) {
         int at = size++;

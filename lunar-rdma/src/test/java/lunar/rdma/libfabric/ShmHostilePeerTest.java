@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -140,6 +141,61 @@ class ShmHostilePeerTest {
             near.close();
         }
         assertThat(channel.size()).isZero();
+    }
+
+    private void shouldReject(ShmMessage answer) throws Exception {
+        try (ServerSocketChannel server = ServerSocketChannel.open().bind(LOOPBACK)) {
+            Endpoint near = endpoint();
+            near.connect((InetSocketAddress) server.getLocalAddress(), new byte[0]);
+            try (SocketChannel socket = server.accept()) {
+                channel.await(1);
+                receive(socket);
+                socket.write(answer.encode());
+            }
+            until("failure", () -> !failures.isEmpty());
+            assertThat(failures.removeFirst().reason())
+                    .isEqualTo(ConnectionException.Reason.PROTOCOL);
+            near.close();
+        }
+    }
+
+    /** Another user knows the names in /dev/shm, but cannot read the number there. */
+    @Test
+    void shouldRejectPeerThatNamesSharedMemoryOfOthers() throws Exception {
+        try (ServerSocketChannel server = ServerSocketChannel.open().bind(LOOPBACK)) {
+            Endpoint named = endpoint();
+            named.connect((InetSocketAddress) server.getLocalAddress(), new byte[0]);
+            ShmMessage names;
+            try (SocketChannel socket = server.accept()) {
+                channel.await(1);
+                names = receive(socket);
+                ShmBoard.Connection place = names.connection();
+                shouldReject(new ShmMessage(ShmMessage.Kind.ACCEPT, names.endpoint(),
+                        names.board(), names.channel(),
+                        new ShmBoard.Connection(place.slot(), place.number() + 1), new byte[0]));
+                shouldReject(new ShmMessage(ShmMessage.Kind.ACCEPT, names.endpoint(),
+                        names.board(), names.channel(),
+                        new ShmBoard.Connection(place.slot() + 1, 0), new byte[0]));
+            }
+            named.close();
+        }
+        assertThat(channel.size()).isZero();
+    }
+
+    /** The files of a peer are deleted if its process has ended: they must be of that process. */
+    @Test
+    void shouldKeepBoardThatIsNotOfThePeersProcess() throws Exception {
+        String name = "lunar-rdma-1-00000000000000b1";
+        ShmBoard.delete(name);
+        var place = new ShmBoard.Connection(0, 5);
+        try (ShmBoard board = ShmBoard.create(name)) {
+            board.open(place);
+            shouldReject(new ShmMessage(ShmMessage.Kind.ACCEPT, "fi_shm://999999999:0:0", name, 0,
+                    place, new byte[0]));
+            assertThat(Path.of("/dev/shm", name)).exists();
+        } finally {
+            ShmBoard.delete(name);
+        }
     }
 
     @Test
