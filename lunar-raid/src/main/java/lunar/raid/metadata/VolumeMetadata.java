@@ -399,7 +399,8 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
             SlotState is = state.slots().get(slot);
             IncomingMember member = is == SlotState.REBUILDING ? incoming.take(slot) : null;
             if (member != null) {
-                entry = new MemberRecord(member.uuid, SlotState.FAILED, entry.dataBlocks(), 0);
+                entry = new MemberRecord(member.uuid, SlotState.FAILED, entry.dataBlocks(), 0)
+                        .failedSince(member.uuid.equals(entry.uuid()) ? entry.failedSince() : 0);
                 changed = Spares.taken(changed, slot, entry);
             }
             if (is == SlotState.REBUILDING && entry.state() == SlotState.FAILED

@@ -309,6 +309,19 @@ class AssemblyTest {
                 .contains("were in use without each other");
     }
 
+    /** A half came back, did not take the record that says so, and was used alone after that. */
+    @Test
+    void shouldRefuseAHalfThatHasMissedItsRebuildAndWentApart() {
+        VolumeRecord before = Volumes.volume(Level.RAID1, 2, Consistency.BITMAP);
+        VolumeRecord degraded = failed(before, 1);
+        VolumeRecord rebuilding = degraded.with(1, degraded.members().get(1).rebuilt(0)).next();
+        VolumeRecord again = failed(rebuilding, 1).next().next();
+        VolumeRecord alone = failed(before, 0).next();
+        assertThat(alone.events()).isLessThan(again.events());
+        assertThat(refused(List.of(candidate(again, 0), candidate(alone, 1))))
+                .contains("were in use without each other");
+    }
+
     /** The failure of a member stays known while the member is rebuilt. */
     @Test
     void shouldKeepTheEventsOfAFailureUntilAMemberIsActive() {
@@ -320,7 +333,7 @@ class AssemblyTest {
         VolumeRecord rebuilding = again.with(1, again.members().get(1).rebuilt(2)).next();
         assertThat(rebuilding.members().get(1).failedSince()).isEqualTo(failed.events());
         assertThat(failed(rebuilding, 1).members().get(1).failedSince())
-                .isEqualTo(rebuilding.events() + 1);
+                .isEqualTo(failed.events());
         assertThat(rebuilding.members().get(1).as(SlotState.ACTIVE).failedSince()).isZero();
     }
 

@@ -110,7 +110,8 @@ public final class BadBlocks implements BadBlockList {
             long generation = newest.generation();
             boolean isOnAll = pages.size() == Long.bitCount(members.active())
                     && pages.values().stream().allMatch(page -> page.generation() == generation);
-            if (!isOnAll) {
+            // The list of a volume without redundancy is always empty: no member is to fail for it.
+            if (!isOnAll && volume.description().level().isRedundant()) {
                 bad.writer.writeNow();
             }
         }

@@ -71,8 +71,8 @@ public record MemberRecord(UUID uuid, SlotState state, long dataBlocks, long reb
                 failedSince);
     }
 
-    /** Returns this member, FAILED since the record with this many events. */
-    MemberRecord failedSince(long events) {
-        return new MemberRecord(uuid, state, dataBlocks, 0, isOut, events);
+    /** Returns this member, FAILED since the record with this many events; 0 if they are not known. */
+    public MemberRecord failedSince(long events) {
+        return new MemberRecord(uuid, state, dataBlocks, rebuiltStripes, isOut, events);
     }
 }

@@ -200,19 +200,35 @@ public record VolumeRecord(VolumeDescription description, long events, boolean c
         return withMembers(changed);
     }
 
-    /** Returns this record with another table. Members that were not FAILED are FAILED since the next event. */
+    /**
+     * Returns this record with another table. Members that were ACTIVE and are FAILED now are so since the next event.
+     * One that was being rebuilt may never have got a record that said so: it keeps the event of its failure before.
+     */
     public VolumeRecord withMembers(List<MemberRecord> changed) {
         var table = new ArrayList<MemberRecord>(changed);
         for (int slot = 0; slot < description.slots(); slot++) {
             MemberRecord before = members.get(slot);
             MemberRecord after = table.get(slot);
-            if (after.state() == SlotState.FAILED && before.state() != SlotState.FAILED
+            if (after.state() == SlotState.FAILED && before.state() == SlotState.ACTIVE
                     && after.uuid().equals(before.uuid())) {
                 table.set(slot, after.failedSince(events + 1));
             }
         }
         return new VolumeRecord(description, events, clean, resyncNext, coveredSince, table,
                 reshape);
+    }
+
+    /** Returns this record without the events of the failures of these slots, which are not known. */
+    public VolumeRecord withUnknownFailures(long slots) {
+        VolumeRecord changed = this;
+        for (long left = slots; left != 0; left &= left - 1) {
+            int slot = Long.numberOfTrailingZeros(left);
+            MemberRecord member = changed.members.get(slot);
+            if (member.failedSince() != 0) {
+                changed = changed.with(slot, member.failedSince(0));
+            }
+        }
+        return changed;
     }
 
     /** Stopped in order, or not. */

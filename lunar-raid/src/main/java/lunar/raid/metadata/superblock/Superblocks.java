@@ -36,6 +36,8 @@ public final class Superblocks {
     /** The record that the next write has, but for its events. */
     private VolumeRecord record;
     private boolean isStarting;
+    /** Slots that the record calls ACTIVE although changes of it were not written to their members. Guarded by this. */
+    private long missing;
 
     private Superblocks(MemberSet members, VolumeRecord record) {
         this.members = members;
@@ -89,13 +91,40 @@ public final class Superblocks {
 
     private final class Content implements PageWriter.Content {
         @Override
-        public void begin() { record = record.next(); }
+        public void begin() {
+            noteMissing();
+            record = record.next();
+        }
 
         @Override
         public void fill(int position, Page page) {
             SuperblockCodec.encode(
                     new Superblock(1, record.indexOf(uuids[position]).orElseThrow(), record), page);
         }
+    }
+
+    /**
+     * Notes the ACTIVE slots whose members get no superblocks any more: they have failed to take one, and the change
+     * that says so follows. The event of such a failure would be later than the first one that the member has missed.
+     */
+    private void noteMissing() {
+        long slots = record.slotsThatAre(SlotState.ACTIVE);
+        for (int position = 0; position < uuids.length; position++) {
+            OptionalInt index = (members.active() & 1L << position) == 0
+                    ? OptionalInt.empty()
+                    : record.indexOf(uuids[position]);
+            if (index.isPresent() && index.getAsInt() < Long.SIZE) {
+                slots &= ~(1L << index.getAsInt());
+            }
+        }
+        missing |= slots;
+    }
+
+    private VolumeRecord changed(UnaryOperator<VolumeRecord> change) {
+        VolumeRecord changed = change.apply(record);
+        long failed = missing & changed.slotsThatAre(SlotState.FAILED);
+        missing &= changed.slotsThatAre(SlotState.ACTIVE);
+        return changed.withUnknownFailures(failed);
     }
 
     private long targets() {
@@ -172,7 +201,7 @@ public final class Superblocks {
     /** Changes the record and makes that stable. */
     public void change(UnaryOperator<VolumeRecord> change, Completion completion) {
         synchronized (this) {
-            record = change.apply(record);
+            record = changed(change);
             writer.join(new Waiter() {
                 @Override
                 public void stable(@Nullable StorageException failure) {

@@ -117,6 +117,31 @@ class SuperblocksTest {
         assertThat(on(2)).isEqualTo(VOLUME);
     }
 
+    @Test
+    void shouldRecordSinceWhichEventAMemberIsFailed() {
+        superblocks.change(record -> failed(record, 1), told::add);
+        endAll();
+        assertThat(on(0).members().get(1).failedSince()).isEqualTo(on(0).events());
+    }
+
+    /** The failure came later than the first change that the member has missed, and may come after its use elsewhere. */
+    @Test
+    void shouldNotDateTheFailureOfAMemberThatHasMissedAChangeBefore() {
+        superblocks.change(record -> record.withResyncNext(3), told::add);
+        disks.get(2).pending().getFirst().fail(new MediumException("bad"));
+        members.drop(2);
+        endAll();
+        superblocks.change(record -> record.withResyncNext(4), told::add);
+        endAll();
+        superblocks.change(record -> failed(record, 2), told::add);
+        endAll();
+        assertThat(on(0).members().get(2).state()).isEqualTo(SlotState.FAILED);
+        assertThat(on(0).members().get(2).failedSince()).isZero();
+        superblocks.change(record -> failed(record, 1), told::add);
+        endAll();
+        assertThat(on(0).members().get(1).failedSince()).isEqualTo(on(0).events());
+    }
+
     /** Members with volatile caches; the power is cut in the middle of changes. */
     @Test
     void shouldAssembleAfterACutAtAnyMoment() throws StorageException {
