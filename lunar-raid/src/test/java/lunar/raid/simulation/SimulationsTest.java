@@ -57,34 +57,24 @@ class SimulationsTest {
     /** A member was failed for refusals of two busy spells, between which it had answered. */
     @ParameterizedTest
     @ValueSource(longs = {2_019_654_415L})
-    void shouldKeepAMemberThatIsBusyNowAndThen(long seed) {
-        var simulations = new Simulations(seed, 1);
-        simulations.play();
-        assertThat(simulations.failures()).isEmpty();
-    }
+    void shouldKeepAMemberThatIsBusyNowAndThen(long seed) { requireSuccess(seed); }
 
     /** Blocks were called lost that had been written: a copy of the list of bad blocks was older than the one in use. */
     @ParameterizedTest
     @ValueSource(longs = {2_012_835_125L})
-    void shouldNotLoseBlocksOnceMore(long seed) {
-        var simulations = new Simulations(seed, 1);
-        simulations.play();
-        assertThat(simulations.failures()).isEmpty();
-    }
+    void shouldNotLoseBlocksOnceMore(long seed) { requireSuccess(seed); }
 
     /** Copies of a mirror that were rebuilt from a third one, which is lost, were taken for copies that went apart. */
     @ParameterizedTest
     @ValueSource(longs = {2_019_677_162L})
-    void shouldAssembleCopiesWithoutTheOneTheyHadInCommon(long seed) {
-        var simulations = new Simulations(seed, 1);
-        simulations.play();
-        assertThat(simulations.failures()).isEmpty();
-    }
+    void shouldAssembleCopiesWithoutTheOneTheyHadInCommon(long seed) { requireSuccess(seed); }
 
     /** A member came back after a collapse, or stayed away, whether the volume needed it or not. */
     @ParameterizedTest
     @ValueSource(longs = {1_343_467_040, 1_343_500_978})
-    void shouldBringBackTheMembersThatAVolumeNeeds(long seed) {
+    void shouldBringBackTheMembersThatAVolumeNeeds(long seed) { requireSuccess(seed); }
+
+    private static void requireSuccess(long seed) {
         var simulations = new Simulations(seed, 1);
         simulations.play();
         assertThat(simulations.failures()).isEmpty();

@@ -138,8 +138,12 @@ final class ShmDomain implements ProviderDomain {
         }
     }
 
-    private synchronized int take(BitSet slots, int limit) {
-        int slot = slots.nextClearBit(0);
+    private int take(BitSet slots, int limit) { return take(slots, limit, 0); }
+
+    /** Takes the first free slot from one on, or else the first of all; returns -1 if none is free. */
+    private synchronized int take(BitSet slots, int limit, int from) {
+        int slot = slots.nextClearBit(from);
+        slot = slot < limit ? slot : slots.nextClearBit(0);
         if (slot >= limit) {
             return -1;
         }
@@ -167,17 +171,15 @@ final class ShmDomain implements ProviderDomain {
     ShmBoard.Connection takeConnection() throws ProviderException {
         int slot;
         synchronized (this) {
-            slot = connections.nextClearBit(lastConnection + 1);
-            if (slot >= ShmBoard.CONNECTIONS) {
-                slot = connections.nextClearBit(0);
+            slot = take(connections, ShmBoard.CONNECTIONS, lastConnection + 1);
+            if (slot >= 0) {
+                lastConnection = slot;
             }
-            if (slot >= ShmBoard.CONNECTIONS) {
-                throw new ProviderException(
-                        "all " + ShmBoard.CONNECTIONS + " connections of the domain are open",
-                        Numbers.ENOMEM);
-            }
-            connections.set(slot);
-            lastConnection = slot;
+        }
+        if (slot < 0) {
+            throw new ProviderException(
+                    "all " + ShmBoard.CONNECTIONS + " connections of the domain are open",
+                    Numbers.ENOMEM);
         }
         int number;
         do {

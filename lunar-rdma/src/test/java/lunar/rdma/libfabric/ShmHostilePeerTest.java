@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import lunar.rdma.CompletionQueue;
 import lunar.rdma.ConnectionException;
 import lunar.rdma.ConnectionHandler;
@@ -127,34 +128,24 @@ class ShmHostilePeerTest {
 
     @Test
     void shouldNotBecomePeerOfItself() throws Exception {
+        requireRejected(request -> as(ShmMessage.Kind.ACCEPT, request));
+        assertThat(channel.size()).isZero();
+    }
+
+    /** Connects an endpoint to a peer that answers its request, and requires one failure with the reason PROTOCOL. */
+    private void requireRejected(UnaryOperator<ShmMessage> answer) throws Exception {
         try (ServerSocketChannel server = ServerSocketChannel.open().bind(LOOPBACK)) {
             Endpoint near = endpoint();
             near.connect((InetSocketAddress) server.getLocalAddress(), new byte[0]);
             try (SocketChannel socket = server.accept()) {
                 channel.await(1);
-                socket.write(as(ShmMessage.Kind.ACCEPT, receive(socket)).encode());
+                socket.write(answer.apply(receive(socket)).encode());
             }
             until("failure", () -> !failures.isEmpty());
             pumpSome();
             assertThat(failures).singleElement().satisfies(failure -> assertThat(failure.reason())
                     .isEqualTo(ConnectionException.Reason.PROTOCOL));
-            near.close();
-        }
-        assertThat(channel.size()).isZero();
-    }
-
-    private void shouldReject(ShmMessage answer) throws Exception {
-        try (ServerSocketChannel server = ServerSocketChannel.open().bind(LOOPBACK)) {
-            Endpoint near = endpoint();
-            near.connect((InetSocketAddress) server.getLocalAddress(), new byte[0]);
-            try (SocketChannel socket = server.accept()) {
-                channel.await(1);
-                receive(socket);
-                socket.write(answer.encode());
-            }
-            until("failure", () -> !failures.isEmpty());
-            assertThat(failures.removeFirst().reason())
-                    .isEqualTo(ConnectionException.Reason.PROTOCOL);
+            failures.clear();
             near.close();
         }
     }
@@ -170,10 +161,10 @@ class ShmHostilePeerTest {
                 channel.await(1);
                 names = receive(socket);
                 ShmBoard.Connection place = names.connection();
-                shouldReject(new ShmMessage(ShmMessage.Kind.ACCEPT, names.endpoint(),
+                requireRejected(_ -> new ShmMessage(ShmMessage.Kind.ACCEPT, names.endpoint(),
                         names.board(), names.channel(),
                         new ShmBoard.Connection(place.slot(), place.number() + 1), new byte[0]));
-                shouldReject(new ShmMessage(ShmMessage.Kind.ACCEPT, names.endpoint(),
+                requireRejected(_ -> new ShmMessage(ShmMessage.Kind.ACCEPT, names.endpoint(),
                         names.board(), names.channel(),
                         new ShmBoard.Connection(place.slot() + 1, 0), new byte[0]));
             }
@@ -190,8 +181,9 @@ class ShmHostilePeerTest {
         var place = new ShmBoard.Connection(0, 5);
         try (ShmBoard board = ShmBoard.create(name)) {
             board.open(place);
-            shouldReject(new ShmMessage(ShmMessage.Kind.ACCEPT, "fi_shm://999999999:0:0", name, 0,
-                    place, new byte[0]));
+            requireRejected(
+                    _ -> new ShmMessage(ShmMessage.Kind.ACCEPT, "fi_shm://999999999:0:0", name, 0,
+                            place, new byte[0]));
             assertThat(Path.of("/dev/shm", name)).exists();
         } finally {
             ShmBoard.delete(name);
