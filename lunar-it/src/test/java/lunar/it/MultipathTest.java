@@ -236,12 +236,15 @@ class MultipathTest {
             ServedTarget.await("failback", () -> path(device, 0).state() == Path.State.UP);
             change(target, 2, TargetPortGroups.State.ACTIVE_NON_OPTIMIZED);
             ServedTarget.await("the better state", () -> {
+                long soFar = path(device, 1).completed();
                 try {
                     device.flush(); // hears of it by a unit attention
+                    device.flush(); // in turn by the other path, as long as both are used
                 } catch (StorageException e) {
                     throw new AssertionError(e);
                 }
-                return path(device, 1).access() == TargetPortGroups.State.ACTIVE_NON_OPTIMIZED;
+                return path(device, 1).access() == TargetPortGroups.State.ACTIVE_NON_OPTIMIZED
+                        && path(device, 1).completed() == soFar;
             });
             long slow = path(device, 1).completed();
             for (int i = 0; i < 10; i++) {

@@ -216,8 +216,7 @@ public final class Assembly {
                 throw apart(newest, entry.getKey());
             }
             if (other.events() < volume.events() && !changed
-                    && other.slotsThatAre(SlotState.ACTIVE) != 0
-                    && !hasSeen(volume, entry.getValue()) && goneApart(volume, other)) {
+                    && wentApart(volume, entry.getValue())) {
                 throw apart(newest, entry.getKey());
             }
         }
@@ -227,6 +226,17 @@ public final class Assembly {
         return new RefusedException(uri(one) + " and " + uri(other) + " of volume " + title(one)
                 + " were in use without each other and tell different stories: name only those"
                 + " whose data you want");
+    }
+
+    /**
+     * Whether a member was in use without those that have all data by the newer record, and these without it. Their
+     * data are not versions of the same then, however many events either side has counted since.
+     *
+     * @param older the member's superblock, with fewer events
+     */
+    static boolean wentApart(VolumeRecord newer, Superblock older) {
+        return older.volume().slotsThatAre(SlotState.ACTIVE) != 0 && !hasSeen(newer, older)
+                && !haveCommonMember(newer, older.volume());
     }
 
     /**
@@ -244,17 +254,19 @@ public final class Assembly {
      * that was being rebuilt then, and has all data now, got them from members of the older record: without these it
      * could not be used.
      */
-    private static boolean goneApart(VolumeRecord newer, VolumeRecord older) {
-        for (int slot = 0; slot < newer.description().slots(); slot++) {
-            MemberRecord then = older.members().get(slot);
-            MemberRecord now = newer.members().get(slot);
-            boolean belonged = then.state() == SlotState.ACTIVE
-                    || then.state() == SlotState.REBUILDING;
-            if (belonged && now.state() == SlotState.ACTIVE && then.uuid().equals(now.uuid())) {
-                return false;
+    private static boolean haveCommonMember(VolumeRecord newer, VolumeRecord older) {
+        for (MemberRecord now : newer.members()) {
+            OptionalInt index = now.state() == SlotState.ACTIVE
+                    ? older.indexOf(now.uuid())
+                    : OptionalInt.empty();
+            if (index.isPresent()) {
+                SlotState then = older.members().get(index.getAsInt()).state();
+                if (then == SlotState.ACTIVE || then == SlotState.REBUILDING) {
+                    return true;
+                }
             }
         }
-        return true;
+        return false;
     }
 
     private Slot slot(VolumeRecord volume, int slot) throws RefusedException {

@@ -166,6 +166,15 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
                 && found.volume().events() >= record().coveredSince();
     }
 
+    /**
+     * Whether a member that has failed was in use since without the other members. To be asked when its failure is
+     * stable on these: from then on they are at least one event ahead of it.
+     */
+    public boolean wasUsedAlone(Superblock found) {
+        VolumeRecord record = record();
+        return found.volume().events() >= record.events() || Assembly.wentApart(record, found);
+    }
+
     /** Returns the number of journal entries that were written in place when the volume was opened. */
     public int replayed() {
         return replayed;

@@ -245,7 +245,8 @@ final class RecoveryCoordinator {
                 return Optional.of("there is a device, and it is not the member of this slot: "
                         + "replace it");
             }
-            if (found.volume().events() > metadata.record().events()) {
+            awaitNoted(slot);
+            if (metadata.wasUsedAlone(found)) {
                 CandidateSearch.closeQuietly(device);
                 return Optional.of("it was used without the other members: replace it, where what"
                         + " was written to it then is to be lost");

@@ -19,6 +19,7 @@ import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
 import lunar.raid.SlotState;
 import lunar.raid.layout.Level;
+import lunar.raid.metadata.DegradedStart;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -84,6 +85,52 @@ class RunningVolumeTest extends RunningFixture {
         awaitHealth(VolumeHealth.CLEAN);
         shelf.disk("disk:0").pull();
         check();
+    }
+
+    /** However many events the volume counts: the bitmap does not have what was written to that member alone. */
+    @Test
+    void shouldNotTakeBackAMemberThatWasUsedAlone() throws Exception {
+        create(Level.RAID1, 2);
+        events.awaitThrough(ScanKind.RESYNC);
+        shelf.disk("disk:1").pull();
+        fill(0, BLOCK);
+        events.await(VolumeEvent.MemberFailed.class);
+        volume.close();
+
+        shelf.disk("disk:0").pull();
+        shelf.disk("disk:1").putBack();
+        VolumeSpec whole = spec;
+        spec = new VolumeSpec(spec.level(), spec.name(), spec.members(), spec.spares(),
+                Optional.empty(), OPTIONS.withDegradedStart(DegradedStart.FORCED));
+        open();
+        volume.write(1000, MemorySegment.ofArray(new byte[BLOCK]));
+        volume.close();
+
+        shelf.disk("disk:1").pull();
+        shelf.disk("disk:0").putBack();
+        spec = whole;
+        for (int i = 0; i < 4; i++) { // two events each time, and one at the end
+            open();
+            volume.close();
+        }
+        open();
+        shelf.disk("disk:1").putBack();
+        String why = awaitWhy(1, "used without");
+        assertThat(why).contains("replace it");
+        assertThat(volume.status().health()).isEqualTo(VolumeHealth.DEGRADED);
+        check();
+        volume.replace(1, "disk:1", true); // as the message says
+        awaitHealth(VolumeHealth.CLEAN);
+        shelf.disk("disk:0").pull();
+        check();
+    }
+
+    private String awaitWhy(int slot, String part) throws InterruptedException {
+        for (int i = 0; i < 10_000
+                && !volume.status().slots().get(slot).why().contains(part); i++) {
+            Thread.sleep(1);
+        }
+        return volume.status().slots().get(slot).why();
     }
 
     @Test
