@@ -229,14 +229,14 @@ public final class Assembly {
     }
 
     /**
-     * Whether a member was in use without those that have all data by the newer record, and these without it. Their
-     * data are not versions of the same then, however many events either side has counted since.
+     * Whether a member with all data was in use without those that have all data by the newer record, and these without
+     * it. Their data are not versions of the same then, however many events either side has counted since.
      *
      * @param older the member's superblock, with fewer events
      */
     static boolean wentApart(VolumeRecord newer, Superblock older) {
-        return older.volume().slotsThatAre(SlotState.ACTIVE) != 0 && !hasSeen(newer, older)
-                && !haveCommonMember(newer, older.volume());
+        return older.member().state() == SlotState.ACTIVE && !hasSeen(newer, older)
+                && !haveCommonMember(newer, older);
     }
 
     /**
@@ -244,29 +244,46 @@ public final class Assembly {
      * all of the superblock's. Had it been in use without them since, it would have counted that event too.
      */
     private static boolean hasSeen(VolumeRecord newer, Superblock older) {
+        return failedSince(newer, older) > older.volume().events();
+    }
+
+    /** Returns the event since which the newer record calls a superblock's member failed; 0 if that is not known. */
+    private static long failedSince(VolumeRecord newer, Superblock older) {
         OptionalInt index = newer.indexOf(older.memberUuid());
-        return index.isPresent() && newer.members().get(index.getAsInt()).failedSince() > older
-                .volume().events();
+        return index.isEmpty() ? 0 : newer.members().get(index.getAsInt()).failedSince();
     }
 
     /**
      * An older record that the newer one grew out of has members in common with it, but for its own that were lost. One
-     * that was being rebuilt then, and has all data now, got them from members of the older record: without these it
-     * could not be used.
+     * that was being rebuilt then, and has all data now, got them from members of the older record, unless it left
+     * these before it heard of that: but then the superblock's member has counted events since it is failed.
      */
-    private static boolean haveCommonMember(VolumeRecord newer, VolumeRecord older) {
+    private static boolean haveCommonMember(VolumeRecord newer, Superblock older) {
+        boolean countsRebuilding = failedSince(newer, older) == 0;
         for (MemberRecord now : newer.members()) {
             OptionalInt index = now.state() == SlotState.ACTIVE
-                    ? older.indexOf(now.uuid())
+                    ? older.volume().indexOf(now.uuid())
                     : OptionalInt.empty();
             if (index.isPresent()) {
-                SlotState then = older.members().get(index.getAsInt()).state();
-                if (then == SlotState.ACTIVE || then == SlotState.REBUILDING) {
+                SlotState then = older.volume().members().get(index.getAsInt()).state();
+                if (then == SlotState.ACTIVE
+                        || (countsRebuilding && then == SlotState.REBUILDING)) {
                     return true;
                 }
             }
         }
         return false;
+    }
+
+    /**
+     * Whether the intent bitmap has all that a stale member has missed: it had all data when the coverage began, and
+     * has counted no event since the newer record calls it failed.
+     */
+    static boolean isCovered(VolumeRecord newer, Superblock older) {
+        return newer.description().consistency() != Consistency.NONE
+                && older.member().state() == SlotState.ACTIVE
+                && older.volume().events() >= newer.coveredSince()
+                && (failedSince(newer, older) == 0 || hasSeen(newer, older));
     }
 
     private Slot slot(VolumeRecord volume, int slot) throws RefusedException {
@@ -300,13 +317,8 @@ public final class Assembly {
         };
     }
 
-    /** Returns a stale member's slot; the bitmap has what it missed if it had all data when the coverage began. */
     private Slot stale(VolumeRecord volume, int index, String why) {
-        VolumeRecord known = superblock(index).volume();
-        MemberRecord then = superblock(index).member();
-        boolean covered = volume.description().consistency() != Consistency.NONE
-                && then.state() == SlotState.ACTIVE && known.events() >= volume.coveredSince();
-        return covered
+        return isCovered(volume, superblock(index))
                 ? new Slot(Use.STALE_COVERED, OptionalInt.of(index),
                         why + "; the bitmap has what it missed")
                 : new Slot(Use.STALE, OptionalInt.of(index), why);

@@ -162,8 +162,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
 
     /** Whether the intent bitmap has all writes that a member with this superblock has missed. */
     public boolean covers(Superblock found) {
-        return bitmap != null && found.member().state() == SlotState.ACTIVE
-                && found.volume().events() >= record().coveredSince();
+        return bitmap != null && Assembly.isCovered(record(), found);
     }
 
     /**

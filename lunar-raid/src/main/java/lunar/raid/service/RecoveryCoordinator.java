@@ -245,13 +245,6 @@ final class RecoveryCoordinator {
                 return Optional.of("there is a device, and it is not the member of this slot: "
                         + "replace it");
             }
-            awaitNoted(slot);
-            if (metadata.wasUsedAlone(found)) {
-                CandidateSearch.closeQuietly(device);
-                return Optional.of("it was used without the other members: replace it, where what"
-                        + " was written to it then is to be lost");
-            }
-            boolean covered = metadata.covers(found);
             changing.lock();
             try {
                 if (!isWaiting(slot) || (slots.isOut(slot) && !isWanted)
@@ -259,6 +252,13 @@ final class RecoveryCoordinator {
                     CandidateSearch.closeQuietly(device);
                     return Optional.of("");
                 }
+                awaitNoted(slot);
+                if (metadata.wasUsedAlone(found)) {
+                    CandidateSearch.closeQuietly(device);
+                    return Optional.of("it was used without the other members: replace it, where"
+                            + " what was written to it then is to be lost");
+                }
+                boolean covered = metadata.covers(found);
                 put(slot, uri, device, wanted, covered,
                         new VolumeEvent.MemberReturned(slot, uri, covered));
             } finally {

@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
+import lunar.raid.SlotState;
 import lunar.raid.metadata.Creation;
 import lunar.raid.metadata.VolumeMetadata;
 import lunar.raid.metadata.record.Superblock;
@@ -230,9 +231,10 @@ final class SparePool {
         return true;
     }
 
-    /** Returns the table entry of a device; empty if it has none. */
+    /** Returns the table entry of a device; empty if it has none, or was in use as a member without this volume. */
     private Optional<UUID> line(BlockDevice device) {
         if (new SuperblockStore(device).read() instanceof SuperblockReading.Found(Superblock found)
+                && found.member().state() != SlotState.ACTIVE
                 && found.volume().description().uuid()
                         .equals(metadata.record().description().uuid())
                 && metadata.spares().stream()

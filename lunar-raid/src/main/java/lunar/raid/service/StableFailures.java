@@ -22,6 +22,7 @@ final class StableFailures implements StateKeeper {
 
     @Override
     public void keep(VolumeState state, Completion done) {
+        forget(state);
         keeper.keep(state, failure -> {
             if (failure == null) {
                 note(state);
@@ -33,12 +34,22 @@ final class StableFailures implements StateKeeper {
     @Override
     public void whenJoined(int slot, Runnable joined) { keeper.whenJoined(slot, joined); }
 
+    /** A slot that gets another member has no stable failure any more, even if that member fails at once. */
+    private synchronized void forget(VolumeState state) {
+        failed &= failed(state);
+    }
+
     private synchronized void note(VolumeState state) {
-        failed = 0;
+        failed = failed(state);
+        notifyAll();
+    }
+
+    private static long failed(VolumeState state) {
+        long failed = 0;
         for (int slot = 0; slot < state.slots().size(); slot++) {
             failed |= state.slots().get(slot) == SlotState.FAILED ? 1L << slot : 0;
         }
-        notifyAll();
+        return failed;
     }
 
     /** Waits until the failure of a slot is noted on the others. */

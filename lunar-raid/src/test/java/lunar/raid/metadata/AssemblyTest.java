@@ -322,6 +322,40 @@ class AssemblyTest {
                 .contains("were in use without each other");
     }
 
+    /**
+     * A copy began to be rebuilt from the first one, left before it heard of that, and became a copy of the second one:
+     * it has nothing of the first.
+     */
+    @Test
+    void shouldRefuseCopiesThatWentApartBeforeTheirThirdHeardOfItsRebuild() {
+        VolumeRecord before = Volumes.volume(Level.RAID1, 3, Consistency.BITMAP);
+        VolumeRecord first = failed(failed(before, 1), 2);
+        VolumeRecord rebuilding = first.with(2, first.members().get(2).rebuilt(0)).next();
+        VolumeRecord second = failed(failed(before, 2), 0);
+        VolumeRecord joined = second.with(2, second.members().get(2).rebuilt(0)).next();
+        VolumeRecord newest = joined.with(2, joined.members().get(2).as(SlotState.ACTIVE)).next()
+                .next();
+        assertThat(rebuilding.events()).isLessThan(newest.events());
+        assertThat(refused(List.of(candidate(rebuilding, 0), candidate(newest, 1),
+                candidate(newest, 2)))).contains("were in use without each other");
+    }
+
+    /** It has no data of its own that could be lost, and gets everything. */
+    @Test
+    void shouldTakeAMemberWhoseRebuildHasFailedAndWhoseSourcesWereReplaced() {
+        VolumeRecord before = Volumes.volume(Level.RAID1, 3, Consistency.BITMAP);
+        VolumeRecord degraded = failed(before, 1);
+        VolumeRecord rebuilding = degraded.with(1, degraded.members().get(1).rebuilt(2)).next();
+        VolumeRecord replaced = failed(rebuilding, 1);
+        for (int slot : new int[]{0, 2}) {
+            replaced = failed(replaced, slot);
+            replaced = replaced.with(slot, MemberRecord.active(UUID.randomUUID(),
+                    replaced.members().get(slot).dataBlocks())).next();
+        }
+        assertThat(uses(assembled(List.of(candidate(replaced, 0), candidate(rebuilding, 1),
+                candidate(replaced, 2))))).containsExactly(IN_SYNC, STALE, IN_SYNC);
+    }
+
     /** The failure of a member stays known while the member is rebuilt. */
     @Test
     void shouldKeepTheEventsOfAFailureUntilAMemberIsActive() {

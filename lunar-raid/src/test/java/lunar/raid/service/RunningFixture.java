@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import lunar.block.StorageException;
 import lunar.raid.OwnershipOptions;
 import lunar.raid.layout.Level;
+import lunar.raid.metadata.DegradedStart;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.AfterEach;
 
@@ -42,6 +44,15 @@ abstract class RunningFixture {
     final void open() throws StorageException {
         events = new EventLog();
         volume = RunningVolume.open(spec, shelf, List.of(), events);
+    }
+
+    /** Starts the volume although members that are away may have been used without those that are there. */
+    final void openForced() throws StorageException {
+        VolumeSpec whole = spec;
+        spec = new VolumeSpec(whole.level(), whole.name(), whole.members(), whole.spares(),
+                Optional.empty(), OPTIONS.withDegradedStart(DegradedStart.FORCED));
+        open();
+        spec = whole;
     }
 
     /** All power is cut while no disk answers any more; then the volume is started again. */
@@ -101,5 +112,14 @@ abstract class RunningFixture {
             Thread.sleep(1);
         }
         assertThat(volume.status().health()).isEqualTo(wanted);
+    }
+
+    /** Returns why a slot has no member, once that has a part. */
+    final String awaitWhy(int slot, String part) throws InterruptedException {
+        for (int i = 0; i < 10_000
+                && !volume.status().slots().get(slot).why().contains(part); i++) {
+            Thread.sleep(1);
+        }
+        return volume.status().slots().get(slot).why();
     }
 }

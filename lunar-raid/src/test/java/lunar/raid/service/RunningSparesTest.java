@@ -146,6 +146,34 @@ class RunningSparesTest extends RunningFixture {
         check();
     }
 
+    /** A volume that was started without the others has taken it: then it may have the only copy of what was written. */
+    @Test
+    void shouldNotTakeASpareThatHasBecomeAMemberElsewhere() throws Exception {
+        create(Level.RAID1, 2, List.of("spare:0"));
+        volume.close();
+        shelf.disk("disk:0").pull();
+        openForced();
+        events.await(VolumeEvent.MemberReplaced.class);
+        awaitHealth(VolumeHealth.CLEAN);
+        volume.close();
+
+        shelf.disk("disk:1").pull();
+        shelf.disk("spare:0").pull();
+        shelf.disk("disk:0").putBack();
+        openForced();
+        shelf.disk("spare:0").putBack();
+        for (int i = 0; i < 10_000 && !spareWhy().contains("would be destroyed"); i++) {
+            Thread.sleep(1);
+        }
+        assertThat(spareWhy()).contains("would be destroyed");
+        shelf.disk("disk:1").putBack();
+        assertThat(awaitWhy(1, "used without")).contains("used without");
+        assertThat(volume.status().health()).isEqualTo(VolumeHealth.DEGRADED);
+        check();
+    }
+
+    private String spareWhy() { return volume.status().spares().getFirst().why(); }
+
     /** Slot 1's member comes back where a person wants it, and gets what it missed. */
     private void addBack(String name) throws Exception {
         assertThat(volume.add(name, false)).hasValue(1);

@@ -52,6 +52,23 @@ final class SimMember implements BlockDevice {
         private PowerCut() { super("power cut", null, false, false); }
     }
 
+    /**
+     * What a request asks for. It is sent again as another object, if a layer above the member has objects of its own.
+     *
+     * @param base array of the buffer; null if there is none
+     */
+    private record Command(Operation operation, long lba, long blocks, @Nullable Object base,
+            long address) {
+        static Command of(BlockRequest request) {
+            MemorySegment buffer = request.operation() == Operation.READ
+                    || request.operation() == Operation.WRITE
+                            ? request.buffer()
+                            : MemorySegment.NULL;
+            return new Command(request.operation(), request.lba(), request.blockCount(),
+                    buffer.heapBase().orElse(null), buffer.address());
+        }
+    }
+
     private final int number;
     private final int cleanBlocks;
     private final RandomGenerator random;
@@ -65,7 +82,8 @@ final class SimMember implements BlockDevice {
     /** All that have been bad since the last start. */
     private final BitSet everBad = new BitSet();
     private final List<BlockRequest> pending = new ArrayList<>();
-    private final Map<BlockRequest, Integer> refused = new IdentityHashMap<>();
+    /** How often commands that have not been performed were refused. */
+    private final Map<Command, Integer> refused = new HashMap<>();
     /** Of flushes that are pending, which losses had been reported when they were submitted. */
     private final Map<BlockRequest, Long> flushes = new IdentityHashMap<>();
     /** How often the cache was lost while the device was open, and how many of these a flush has reported. */
@@ -253,11 +271,11 @@ final class SimMember implements BlockDevice {
             tally.count(Event.MEMBER_BUSY);
             RequestCompletion.fail(request, new BusyException(this + ": busy"));
         } else if (mayBeSentAgain(request) && random.nextInt(REFUSAL_ODDS) == 0
-                && refused.merge(request, 1, Integer::sum) <= MAX_RETRIES) {
+                && refused.merge(Command.of(request), 1, Integer::sum) <= MAX_RETRIES) {
             tally.count(Event.SENT_AGAIN);
             RequestCompletion.fail(request, refusal(request));
         } else {
-            refused.remove(request);
+            refused.remove(Command.of(request));
             hasTaken |= mayBeSentAgain(request);
             long loss = losses;
             boolean reports = request.operation() == Operation.FLUSH && isToReport(request);

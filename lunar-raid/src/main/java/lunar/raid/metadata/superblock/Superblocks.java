@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * more than there is.
  */
 public final class Superblocks {
+    private static final int EVENTS_OF_START = 3;
 
     /** Each member has a position here that it keeps while it stays; at first the index of its entry in the table. */
     private final MemberSet members;
@@ -226,8 +227,9 @@ public final class Superblocks {
     }
 
     /**
-     * The volume is in use from now on, and not clean. Counts two events, one after the other: a member that had a
-     * change which was never finished, and is away now, shall not be taken for one that is up to date. Blocks.
+     * The volume is in use from now on, and not clean. Counts three events, one after the other: a member that had a
+     * change which was never finished, and is away now, shall not be taken for one that is up to date; nor shall two
+     * parts be taken for one that are started without each other, of which one had missed a change before. Blocks.
      *
      * @throws StorageException where a member fails, which is to be left out then
      */
@@ -236,8 +238,9 @@ public final class Superblocks {
             record = change.apply(record).withClean(false);
             isStarting = true;
             try {
-                writer.writeNow();
-                writer.writeNow();
+                for (int i = 0; i < EVENTS_OF_START; i++) {
+                    writer.writeNow();
+                }
             } finally {
                 isStarting = false;
             }

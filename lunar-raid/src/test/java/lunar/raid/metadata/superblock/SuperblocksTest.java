@@ -69,7 +69,7 @@ class SuperblocksTest {
     void shouldStartAndStop() throws StorageException {
         superblocks.start(record -> record);
         for (int slot = 0; slot < 3; slot++) {
-            assertThat(on(slot).events()).isEqualTo(9);
+            assertThat(on(slot).events()).isEqualTo(10);
             assertThat(on(slot).clean()).isFalse();
         }
         superblocks.stop(told::add);
@@ -77,7 +77,7 @@ class SuperblocksTest {
                 .as("what was written before comes first").containsExactly(Operation.FLUSH);
         endAll();
         assertThat(on(2).clean()).isTrue();
-        assertThat(on(2).events()).isEqualTo(10);
+        assertThat(on(2).events()).isEqualTo(11);
         assertThat(told).hasSize(1).containsOnlyNulls();
     }
 
