@@ -56,16 +56,18 @@ final class SimMember implements BlockDevice {
      * What a request asks for. It is sent again as another object, if a layer above the member has objects of its own.
      *
      * @param base array of the buffer; null if there is none
+     * @param flush the request itself, if it is a flush: flushes at the same time ask for the same
      */
     private record Command(Operation operation, long lba, long blocks, @Nullable Object base,
-            long address) {
+            long address, @Nullable BlockRequest flush) {
         static Command of(BlockRequest request) {
             MemorySegment buffer = request.operation() == Operation.READ
                     || request.operation() == Operation.WRITE
                             ? request.buffer()
                             : MemorySegment.NULL;
             return new Command(request.operation(), request.lba(), request.blockCount(),
-                    buffer.heapBase().orElse(null), buffer.address());
+                    buffer.heapBase().orElse(null), buffer.address(),
+                    request.operation() == Operation.FLUSH ? request : null);
         }
     }
 
