@@ -54,9 +54,10 @@ final class SimMember implements BlockDevice {
 
     /**
      * What a request asks for. It is sent again as another object, if a layer above the member has objects of its own.
+     * Requests without data that are equal may be different commands at the same time.
      *
      * @param base array of the buffer; null if there is none
-     * @param flush the request itself, if it is a flush: flushes at the same time ask for the same
+     * @param flush the request itself, if it is a flush
      */
     private record Command(Operation operation, long lba, long blocks, @Nullable Object base,
             long address, @Nullable BlockRequest flush) {
@@ -68,6 +69,10 @@ final class SimMember implements BlockDevice {
             return new Command(request.operation(), request.lba(), request.blockCount(),
                     buffer.heapBase().orElse(null), buffer.address(),
                     request.operation() == Operation.FLUSH ? request : null);
+        }
+
+        boolean isUnique() {
+            return operation != Operation.UNMAP && operation != Operation.WRITE_ZEROES;
         }
     }
 
@@ -84,7 +89,7 @@ final class SimMember implements BlockDevice {
     /** All that have been bad since the last start. */
     private final BitSet everBad = new BitSet();
     private final List<BlockRequest> pending = new ArrayList<>();
-    /** How often commands that have not been performed were refused. */
+    /** How often commands were refused that have not been performed since; if not unique, or more often. */
     private final Map<Command, Integer> refused = new HashMap<>();
     /** Of flushes that are pending, which losses had been reported when they were submitted. */
     private final Map<BlockRequest, Long> flushes = new IdentityHashMap<>();
@@ -277,7 +282,10 @@ final class SimMember implements BlockDevice {
             tally.count(Event.SENT_AGAIN);
             RequestCompletion.fail(request, refusal(request));
         } else {
-            refused.remove(Command.of(request));
+            Command command = Command.of(request);
+            if (command.isUnique()) {
+                refused.remove(command);
+            }
             hasTaken |= mayBeSentAgain(request);
             long loss = losses;
             boolean reports = request.operation() == Operation.FLUSH && isToReport(request);
