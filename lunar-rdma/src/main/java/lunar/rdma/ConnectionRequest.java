@@ -104,8 +104,8 @@ public final class ConnectionRequest {
         provider.reject(privateData);
     }
 
-    /** Rejects the request unless it has an endpoint or has been rejected already. */
-    void rejectIfUnanswered() {
+    /** Rejects the request unless it has an endpoint or has been rejected already. For use in a finally clause. */
+    public void rejectIfUnanswered() {
         if (endpoint == null && !isRejected) {
             try {
                 reject(new byte[0]);

@@ -2,6 +2,7 @@ package lunar.rdma;
 
 import java.net.InetSocketAddress;
 import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
 import lunar.rdma.spi.ConnectionEvents;
 import lunar.rdma.spi.EndpointSetup;
 import lunar.rdma.spi.ProviderEndpoint;
@@ -50,6 +51,8 @@ public final class Endpoint implements AutoCloseable {
     private final WorkQueue receives;
     private volatile EndpointState state = EndpointState.IDLE;
     private volatile @Nullable InetSocketAddress peer;
+    /** Held while the provider starts to connect, which any thread may ask for, or ends the connection. */
+    private final ReentrantLock starting = new ReentrantLock();
 
     /**
      * @param domain identity of the protection domain
@@ -156,14 +159,19 @@ public final class Endpoint implements AutoCloseable {
 
     /** Reports a failure that is known at once to the handler, like a later one. */
     private void orFail(Start start) {
+        starting.lock();
         try {
-            start.run();
+            if (state == EndpointState.CONNECTING) { // it may be closed meanwhile
+                start.run();
+            }
         } catch (ConnectionException e) {
             owner.later(() -> failConnecting(e));
         } catch (RdmaException e) {
             owner.later(() -> failConnecting(new ConnectionException(
                     "no connection with " + peer + ": " + e.getMessage(),
                     ConnectionException.Reason.OTHER)));
+        } finally {
+            starting.unlock();
         }
     }
 
@@ -179,12 +187,17 @@ public final class Endpoint implements AutoCloseable {
         }
     }
 
-    private synchronized void startConnecting(InetSocketAddress to) throws EndpointStateException {
-        if (state != EndpointState.IDLE) {
-            throw new EndpointStateException("endpoint cannot connect in state " + state);
+    private void startConnecting(InetSocketAddress to) throws EndpointStateException {
+        sends.posting.lock();
+        try {
+            if (state != EndpointState.IDLE) {
+                throw new EndpointStateException("endpoint cannot connect in state " + state);
+            }
+            peer = to;
+            state = EndpointState.CONNECTING;
+        } finally {
+            sends.posting.unlock();
         }
-        peer = to;
-        state = EndpointState.CONNECTING;
         owner.connecting(this, options.connectTimeoutMs());
     }
 
@@ -323,10 +336,20 @@ public final class Endpoint implements AutoCloseable {
      */
     private void enterError() {
         drain();
-        if (changeTo(EndpointState.ERROR) && !provider.abort()) {
+        if (changeTo(EndpointState.ERROR) && !abort()) {
             drain();
             sends.flush(options.sendQueue());
             receives.flush(options.receiveQueue());
+        }
+    }
+
+    /** Calls {@link ProviderEndpoint#abort}, after a connect or accept that another thread has begun. */
+    private boolean abort() {
+        starting.lock();
+        try {
+            return provider.abort();
+        } finally {
+            starting.unlock();
         }
     }
 
@@ -384,7 +407,7 @@ public final class Endpoint implements AutoCloseable {
             provider.disconnect();
         }
         if (before != EndpointState.ERROR) {
-            provider.abort();
+            boolean _ = abort();
         }
         SharedReceiveQueue shared = options.sharedReceives();
         if (shared != null) {

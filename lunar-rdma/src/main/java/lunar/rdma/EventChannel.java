@@ -40,7 +40,8 @@ public final class EventChannel implements AutoCloseable {
     private final Set<Listener> listeners = new LinkedHashSet<>();
     /** Requests that have neither an endpoint nor been rejected; for the channel's thread only. */
     private final Set<ConnectionRequest> unanswered = new LinkedHashSet<>();
-    /** Guarded by {@link #endpoints}. */
+    /** Number of endpoints that other threads are creating. Guarded by {@link #endpoints}, as are the deadlines. */
+    private int creations;
     private final List<Deadline> deadlines = new ArrayList<>();
     /** Events to be reported by the channel's thread. */
     private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
@@ -98,11 +99,23 @@ public final class EventChannel implements AutoCloseable {
         if (!queues.contains(options.sendQueue()) || !queues.contains(options.receiveQueue())) {
             throw new IllegalArgumentException("completion queue of another channel");
         }
-        var endpoint = new Endpoint(new Owner(), domain, device, options, handler, factory);
         synchronized (endpoints) {
-            endpoints.add(endpoint);
+            requireOpen();
+            creations++;
         }
-        return endpoint;
+        Endpoint endpoint = null;
+        try {
+            endpoint = new Endpoint(new Owner(), domain, device, options, handler, factory);
+            return endpoint;
+        } finally {
+            synchronized (endpoints) {
+                if (endpoint != null) {
+                    endpoints.add(endpoint);
+                }
+                creations--;
+                endpoints.notifyAll();
+            }
+        }
     }
 
     /**
@@ -253,10 +266,13 @@ public final class EventChannel implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (isClosed) {
-            return;
+        synchronized (endpoints) {
+            if (isClosed) {
+                return;
+            }
+            isClosed = true;
         }
-        isClosed = true;
+        awaitCreations();
         List.copyOf(unanswered).forEach(ConnectionRequest::rejectIfUnanswered);
         List<Endpoint> open;
         synchronized (endpoints) {
@@ -271,6 +287,22 @@ public final class EventChannel implements AutoCloseable {
         queues.forEach(CompletionQueue::close);
         provider.close();
         closed.run();
+    }
+
+    private void awaitCreations() {
+        boolean interrupted = false;
+        synchronized (endpoints) {
+            while (creations > 0) {
+                try {
+                    endpoints.wait();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private final class Owner implements Endpoint.Owner {

@@ -9,7 +9,8 @@ import lunar.rdma.message.MessengerOptions;
 /**
  * Test peer in another process: prints the port that it listens on, accepts one connection, and answers messages. It
  * answers {@code where} by the address, key and length of memory that the peer may read and write, and {@code what} by
- * the text in this memory. After {@code quiet} it no longer answers. It echoes any other message.
+ * the text in this memory. After {@code quiet} it no longer answers; after {@code write} with an address and a key it
+ * writes its memory there over and over. It echoes any other message.
  */
 final class MessengerPeer {
     static final int BYTES = 1 << 20;
@@ -39,7 +40,15 @@ final class MessengerPeer {
                 return;
             }
             String text = new String(message, StandardCharsets.UTF_8);
-            switch (text) {
+            String[] words = text.split(" ");
+            switch (words[0]) {
+                case "write" -> {
+                    var remote = new RemoteMemory(Long.parseLong(words[1]),
+                            Integer.parseInt(words[2]), BYTES);
+                    while (true) {
+                        peer.write(memory, 0, BYTES, remote);
+                    }
+                }
                 case "where" -> {
                     RemoteMemory remote = memory.remote();
                     peer.send((remote.address() + " " + remote.key() + " " + remote.byteSize())

@@ -28,6 +28,8 @@ final class ScriptedDevice implements ProviderDevice {
     final Queue<Long> sharedReceives = new ArrayDeque<>();
     /** Endpoints, in the order of creation. */
     final List<End> ends = new ArrayList<>();
+    /** Called while an endpoint is being created. */
+    Runnable whileCreating = () -> {};
     /** Completions that are not polled yet. */
     private final Queue<Consumer<RawCompletions>> completions = new ArrayDeque<>();
 
@@ -114,6 +116,7 @@ final class ScriptedDevice implements ProviderDevice {
 
         @Override
         public ProviderEndpoint createEndpoint(EndpointSetup setup, ConnectionEvents events) {
+            whileCreating.run();
             var end = new End(setup, events);
             ends.add(end);
             return end;
@@ -138,6 +141,10 @@ final class ScriptedDevice implements ProviderDevice {
         private final ConnectionEvents events;
         /** Called while the close of the endpoint awaits its last shared receive. */
         Runnable beforeLastReceive = () -> {};
+        /** Called while the endpoint connects. */
+        Runnable whileConnecting = () -> {};
+        /** Called when the endpoint is to end its operations. */
+        Runnable whileAborting = () -> {};
         /** Called while the endpoint is being closed. */
         Runnable whileClosing = () -> {};
 
@@ -148,6 +155,7 @@ final class ScriptedDevice implements ProviderDevice {
 
         @Override
         public void connect(InetSocketAddress address, byte[] privateData) {
+            whileConnecting.run();
             events.established(new byte[0]);
         }
 
@@ -164,7 +172,10 @@ final class ScriptedDevice implements ProviderDevice {
         public void disconnect() {}
 
         @Override
-        public boolean abort() { return true; }
+        public boolean abort() {
+            whileAborting.run();
+            return true;
+        }
 
         @Override
         public void awaitLastReceive() { beforeLastReceive.run(); }

@@ -4,9 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Runs {@link RdmaContract} on libfabric's shm. */
 class ShmFabricTest extends RdmaContract {
@@ -88,6 +95,104 @@ class ShmFabricTest extends RdmaContract {
             until("completion", () -> !client.done.isEmpty());
             assertThat(client.next().isSuccess()).isTrue();
             assertThat(to.segment().get(ValueLayout.JAVA_BYTE, 0)).isZero();
+        }
+    }
+
+    /** The peer must be able to tell that an operation failed which the kernel could not perform. */
+    @Test
+    void shouldReportAccessToMemoryThatThePeerNoLongerHas(@TempDir Path folder) throws Exception {
+        Pair pair = connect();
+        int length = 8192;
+        try (Arena arena = Arena.ofShared();
+                FileChannel file = FileChannel.open(folder.resolve("mapped"),
+                        StandardOpenOption.CREATE, StandardOpenOption.READ,
+                        StandardOpenOption.WRITE);
+                MemoryRegion into = client.domain.register(arena.allocate(length), Access.LOCAL)) {
+            MemoryRegion from = server.domain.register(
+                    file.map(FileChannel.MapMode.READ_WRITE, 0, length, arena), Access.ALL);
+            file.truncate(0);
+            pair.near().post(client.work.read(from.remote()).add(into));
+            until("completion", () -> !client.done.isEmpty());
+            assertThat(client.next().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+            from.close();
+        }
+    }
+
+    @Test
+    void shouldWakeThreadThatWaitsForTheOperationOfAnother() throws Exception {
+        Pair pair = connect();
+        MemorySlice from = client.slice("from another thread");
+        MemorySlice to = server.slice("");
+        for (int i = 0; i < 20; i++) {
+            var waiting = new CountDownLatch(1);
+            var waiter = CompletableFuture.runAsync(() -> {
+                try {
+                    waiting.countDown();
+                    while (client.done.isEmpty()) {
+                        client.channel.await(0); // without end, unless somebody wakes it
+                        client.drain();
+                    }
+                } catch (RdmaException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            waiting.await();
+            Thread.sleep(i % 4); // before it sleeps, or after
+            pair.near().post(new WorkRequest().write(to.remote()).add(from));
+            waiter.get(60, TimeUnit.SECONDS);
+            assertThat(client.next().isSuccess()).isTrue();
+        }
+        assertThat(Side.text(to)).isEqualTo("from another thread");
+    }
+
+    /** libfabric has no room for all messages while the peer does not receive; the caller changes its memory. */
+    @Test
+    void shouldSendInlineBytesAsTheyWereWhenPosted() throws Exception {
+        Pair pair = connect();
+        MemorySlice slice = client.pool.take();
+        int posted = 0;
+        while (true) {
+            slice.segment().set(ValueLayout.JAVA_INT, 0, posted);
+            if (!pair.near().tryPost(client.work.send().add(slice, 0, Integer.BYTES).inline())) {
+                break;
+            }
+            slice.segment().set(ValueLayout.JAVA_INT, 0, -1);
+            posted++;
+            client.drain();
+            assertThat(posted).isLessThan(100_000);
+        }
+        client.done.clear();
+        MemorySlice into = server.pool.take();
+        for (int i = 0; i < posted; i++) {
+            pair.far().post(server.work.receive().add(into));
+            until("message " + i, () -> !server.done.isEmpty());
+            assertThat(server.next().isSuccess()).isTrue();
+            assertThat(into.segment().get(ValueLayout.JAVA_INT, 0)).isEqualTo(i);
+        }
+    }
+
+    /** What the sender has not polled is not known to be undelivered. */
+    @Test
+    void shouldReceiveLongMessageAlthoughASendBehindItWasNotPolled() throws Exception {
+        Pair pair = connect();
+        try (Arena arena = Arena.ofShared()) {
+            MemoryRegion from = client.domain.register(arena.allocate(LONG_BYTES), Set.of());
+            MemoryRegion to = server.domain.register(arena.allocate(LONG_BYTES), Access.ALL);
+            pair.far().post(server.work.receive().add(server.slice("")));
+            pair.far().post(server.work.receive().add(to));
+            pair.far().post(server.work.receive().add(server.slice("")));
+            pair.near().post(client.work.send().add(client.slice("short")));
+            pair.near().post(client.work.send().add(from));
+            var one = new Completions(1); // the copy of the long message completes beside this
+            assertThat(server.queue.poll(one)).isEqualTo(1);
+            pumpUntil(client, () -> client.done.size() == 2);
+            pair.near().post(client.work.send().add(client.slice("unpolled")));
+            pair.near().close();
+            pumpUntil(server, () -> !server.done.isEmpty());
+            assertThat(server.next().isSuccess()).isTrue();
+            from.close();
+            pair.far().close();
+            to.close();
         }
     }
 }

@@ -15,6 +15,7 @@ import lunar.rdma.message.Messenger;
 import lunar.rdma.message.MessengerOptions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 /** Contract of connections between two processes, one of which may be killed. */
@@ -139,5 +140,19 @@ abstract class TwoProcessesContract {
         assertThatThrownBy(() -> messenger.receive(0)).isInstanceOf(RdmaException.class);
         messenger.close();
         assertThat(local.posted()).isZero();
+    }
+
+    @RepeatedTest(3)
+    void shouldSurviveThatPeerIsKilledWhileItWrites() throws Exception {
+        MemorySlice target = pool.take();
+        messenger.send(("write " + target.remoteAddress() + " " + target.remoteKey())
+                .getBytes(StandardCharsets.UTF_8));
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!Side.text(target).equals("memory of the peer")) {
+            assertThat(messenger.receive(1)).isNull();
+            assertThat(System.nanoTime() - end).isNegative();
+        }
+        process.destroyForcibly().waitFor();
+        assertThatThrownBy(() -> messenger.receive(0)).isInstanceOf(ConnectionException.class);
     }
 }

@@ -15,9 +15,9 @@ import java.lang.invoke.MethodHandle;
  */
 final class Calls {
     private static final Linker LINKER = Linker.nativeLinker();
-    private static final Linker.Option AT_ONCE = Linker.Option.critical(false);
 
-    // Functions that may block or take long.
+    // None is linked as a critical function: a peer that is killed may leave a lock of shm held, and whoever waits for
+    // it then must not stop the garbage collector.
     private static final MethodHandle INT_1 = plain(
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
     private static final MethodHandle CONTROL = plain(
@@ -40,12 +40,11 @@ final class Calls {
     private static final MethodHandle TRYWAIT = plain(
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
 
-    // Functions that return at once, linked as critical functions.
-    private static final MethodHandle LONG_3 = atOnce(
+    private static final MethodHandle LONG_3 = plain(
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle TRANSFER = atOnce(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG,
+    private static final MethodHandle TRANSFER = plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG,
             JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle RMA = atOnce(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG,
+    private static final MethodHandle RMA = plain(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG,
             JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
 
     private Calls() {}
@@ -53,11 +52,6 @@ final class Calls {
     @SuppressWarnings("restricted")
     private static MethodHandle plain(FunctionDescriptor shape) {
         return LINKER.downcallHandle(shape);
-    }
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle atOnce(FunctionDescriptor shape) {
-        return LINKER.downcallHandle(shape, AT_ONCE);
     }
 
     /** A function with no argument but its object, such as close or listen. */

@@ -9,9 +9,11 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 import lunar.rdma.Access;
+import lunar.rdma.DeviceLimits;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaException;
 import lunar.rdma.RegistrationException;
+import lunar.rdma.posix.ProcessMemory;
 import lunar.rdma.spi.ProviderChannel;
 import lunar.rdma.spi.ProviderDomain;
 import lunar.rdma.spi.ProviderReceiveQueue;
@@ -31,6 +33,8 @@ final class FabricDomain implements ProviderDomain {
     private static final long LOCAL_ACCESS = Numbers.FI_TRANSMIT | Numbers.FI_RECV
             | Numbers.FI_READ | Numbers.FI_WRITE;
     private static final int KEY_TRIES = 16;
+    /** Memory for a {@link ProcessMemory}. */
+    static final long COPIER_BYTES = ProcessMemory.bytes(DeviceLimits.MAX_SEGMENTS);
 
     private final FabricInfo info;
     private final ChannelFactory channels;
@@ -43,7 +47,7 @@ final class FabricDomain implements ProviderDomain {
     /** Number of users of the native objects: the opener of the domain, and endpoints that outlive its close. */
     private final AtomicInteger users = new AtomicInteger(1);
 
-    /** Memory for {@link Scratch}; the blocks of closed endpoints are reused. */
+    /** Memory of {@link #takeScratch}; the blocks of closed endpoints are reused. */
     private final Arena arena = Arena.ofShared();
     /** Guarded by itself. */
     private final ArrayDeque<MemorySegment> scratch = new ArrayDeque<>();
@@ -145,11 +149,16 @@ final class FabricDomain implements ProviderDomain {
         throw new UnsupportedOperationException("shared receive queue");
     }
 
-    /** Memory of one endpoint for {@link Scratch}. */
+    /**
+     * Memory of one endpoint, for two {@link Scratch}es and {@link #COPIER_BYTES} behind them. Given back by
+     * {@link #giveScratch}.
+     */
     MemorySegment takeScratch() {
         synchronized (scratch) {
             MemorySegment free = scratch.poll();
-            return free == null ? arena.allocate(2 * Scratch.BYTES, Scratch.ALIGNMENT) : free;
+            return free == null
+                    ? arena.allocate(2 * Scratch.BYTES + COPIER_BYTES, Scratch.ALIGNMENT)
+                    : free;
         }
     }
 

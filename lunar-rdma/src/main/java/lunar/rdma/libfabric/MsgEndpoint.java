@@ -68,7 +68,7 @@ final class MsgEndpoint implements ProviderEndpoint {
         }
         fid = opened;
         channel.add(fid, this);
-        var made = new Transfers(fid, 0, memory, false);
+        var made = new Transfers(fid, 0, memory);
         synchronized (kept) {
             for (Receive receive : kept) {
                 if (!made.post(receive.request(), receive.id())) {

@@ -5,10 +5,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -22,6 +22,7 @@ import java.util.regex.Pattern;
  *
  * <pre>
  *      0  magic, 8 bytes
+ *      8  address of this memory in the process of the owner
  *   4096  channels, 64 bytes each
  *            0  1 while the channel's thread sleeps, so that peers must ring (a peer sets it to 0)
  *  69632  connections, 64 bytes each
@@ -34,7 +35,7 @@ import java.util.regex.Pattern;
  *
  * <p>The number of a connection is random. It distinguishes connections that use one place one after another, so that
  * the peer of an earlier one no longer accesses memory. Other users cannot read the file, so in the set-up the number
- * also proves that the peer which names a place owns it.
+ * also proves that the peer which names a place has it from its owner.
  *
  * <p>Peers access each other's memory directly, by system calls in which the owner takes no part, so each peer checks
  * the key itself before each access. That protects against mistakes, like the check of an adapter; processes of one
@@ -51,7 +52,8 @@ final class ShmBoard implements AutoCloseable {
     private static final Path FOLDER = Path.of("/dev/shm");
     static final Pattern NAME = Pattern.compile("lunar-rdma-\\d{1,10}-[0-9a-f]{16}");
 
-    private static final long MAGIC = 0x4c756e6152444d41L;
+    private static final long MAGIC = 0x4c756e6152444d42L;
+    private static final long ADDRESS = 8;
     private static final long CHANNEL_AT = 4096;
     private static final long CONNECTION_AT = 69632;
     private static final long DELIVERED = 8;
@@ -78,7 +80,8 @@ final class ShmBoard implements AutoCloseable {
 
         private long deliveredAt() { return stateAt() + DELIVERED; }
 
-        private boolean isIn(long state) {
+        /** Whether a place has this connection. */
+        boolean isIn(long state) {
             return number != 0 && (int) (state >>> Integer.SIZE) == number;
         }
     }
@@ -98,9 +101,17 @@ final class ShmBoard implements AutoCloseable {
                         StandardOpenOption.WRITE),
                 PosixFilePermissions.asFileAttribute(
                         PosixFilePermissions.fromString("rw-------")))) {
+            // So that there is room for it: a mapped page without room in /dev/shm kills the process.
+            for (ByteBuffer zeros = ByteBuffer.allocate((int) BYTES); zeros.hasRemaining();) {
+                file.write(zeros);
+            }
             ShmBoard board = map(file);
+            board.memory.set(ValueLayout.JAVA_LONG, ADDRESS, board.memory.address());
             board.memory.set(ValueLayout.JAVA_LONG, 0, MAGIC);
             return board;
+        } catch (IOException e) {
+            deleteQuietly(name);
+            throw e;
         }
     }
 
@@ -137,31 +148,23 @@ final class ShmBoard implements AutoCloseable {
         Files.deleteIfExists(FOLDER.resolve(name));
     }
 
-    /**
-     * Deletes the files of a peer whose process has ended without deleting them, because it was killed.
-     *
-     * @param pid of the peer, as libfabric uses it to address its memory
-     * @param names of files in /dev/shm
-     */
-    static void deleteIfOrphaned(long pid, String... names) {
+    /** Returns the number of bytes that new files in /dev/shm may have. */
+    static long room() throws IOException {
+        return Files.getFileStore(FOLDER).getUsableSpace();
+    }
+
+    /** Deletes a file in /dev/shm, if it exists. */
+    static void deleteQuietly(String name) {
         try {
-            if (!isRunning(pid)) {
-                for (String name : names) {
-                    delete(name);
-                }
-            }
+            delete(name);
         } catch (IOException e) {
-            LOG.log(System.Logger.Level.DEBUG, "files of process {0}: {1}", pid, e.toString());
+            LOG.log(System.Logger.Level.DEBUG, "shared memory {0}: {1}", name, e.toString());
         }
     }
 
-    private static boolean isRunning(long pid) throws IOException {
-        try {
-            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
-            return stat.charAt(stat.lastIndexOf(')') + 2) != 'Z'; // proc(5): the state follows the name
-        } catch (NoSuchFileException e) {
-            return false;
-        }
+    /** Returns the address of a connection's state in the process of the owner. */
+    long ownerAddress(Connection connection) {
+        return memory.get(ValueLayout.JAVA_LONG, ADDRESS) + connection.stateAt();
     }
 
     /** Sets whether the thread of a channel sleeps or is about to. */

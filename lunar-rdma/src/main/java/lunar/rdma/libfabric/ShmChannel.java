@@ -23,8 +23,8 @@ import lunar.rdma.spi.ProviderQueue;
  * wait for. So a thread that sleeps notes this on the {@link ShmBoard}, and a peer that has posted something for it
  * writes a byte to a socket ("rings").
  *
- * <p>A peer does not ring when it has copied a long message, has helped with an RDMA operation, or has room again:
- * while such operations are posted, the thread sleeps only for short times.
+ * <p>A peer does not ring when it has room again: while messages are posted that it has not copied, the thread sleeps
+ * only for short times.
  */
 final class ShmChannel implements ProviderChannel {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
@@ -80,15 +80,16 @@ final class ShmChannel implements ProviderChannel {
      * Creates the endpoint that accepts a request.
      *
      * @param from channel that has watched the link until now
+     * @param peer belongs to the endpoint from now on, unless this fails
      */
     ProviderEndpoint createEndpoint(EndpointSetup setup, ConnectionEvents events, ShmChannel from,
-            ShmLink link, ShmMessage request) throws RdmaException {
+            ShmLink link, ShmPeer peer) throws RdmaException {
         var endpoint = new ShmEndpoint(this, setup, events);
         endpoints.add(endpoint);
         if (from != this) {
             from.release(link);
         }
-        endpoint.answer(link, request);
+        endpoint.answer(link, peer);
         if (from != this) {
             try {
                 register(link.socket(), SelectionKey.OP_READ, link);
@@ -140,7 +141,7 @@ final class ShmChannel implements ProviderChannel {
         endpoints.forEach(ShmEndpoint::postBacklog);
     }
 
-    /** Has peers ring from now on, until {@link #poll}. */
+    /** Has peers ring, and this process wake the thread up, from now on until {@link #poll}. */
     void announceSleep() {
         if (!isSleeping) {
             isSleeping = true;
@@ -177,6 +178,7 @@ final class ShmChannel implements ProviderChannel {
             if (endpoint.isConnecting()) {
                 endpoint.progress();
             }
+            endpoint.endIfLost();
         }
     }
 
@@ -206,6 +208,13 @@ final class ShmChannel implements ProviderChannel {
 
     @Override
     public void wakeup() { selector.wakeup(); }
+
+    /** Wakes the channel's thread up if it sleeps or is about to, since there is something to poll. Any thread. */
+    void wakeSleeping() {
+        if (domain.board().takeSleeping(slot)) {
+            selector.wakeup();
+        }
+    }
 
     @Override
     public void close() {

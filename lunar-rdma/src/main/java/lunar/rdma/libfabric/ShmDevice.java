@@ -12,6 +12,7 @@ import lunar.rdma.DeviceLimits;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaException;
 import lunar.rdma.RdmaUnavailableException;
+import lunar.rdma.posix.ProcessMemory;
 import lunar.rdma.spi.ProviderDevice;
 import lunar.rdma.spi.ProviderDomain;
 
@@ -29,7 +30,7 @@ record ShmDevice(DeviceInfo info) implements ProviderDevice {
             Numbers.FI_MR_LOCAL | Numbers.FI_MR_VIRT_ADDR | Numbers.FI_MR_ALLOCATED, DEPTH);
 
     static Optional<ProviderDevice> find() throws ProviderException, RdmaUnavailableException {
-        if (!Files.isDirectory(Path.of("/dev/shm"))) {
+        if (!Files.isDirectory(Path.of("/dev/shm")) || !ProcessMemory.isAvailable()) {
             return Optional.empty();
         }
         Optional<FabricInfo> found = FabricInfo.query(KIND, false, null, true);

@@ -6,12 +6,12 @@ import java.security.SecureRandom;
 import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import lunar.rdma.Access;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaException;
 import lunar.rdma.RegistrationException;
+import lunar.rdma.posix.ProcessIdentity;
 import lunar.rdma.spi.ProviderChannel;
 import lunar.rdma.spi.ProviderDomain;
 import lunar.rdma.spi.ProviderReceiveQueue;
@@ -24,8 +24,10 @@ final class ShmDomain implements ProviderDomain {
     /** Prefix of the names of this process's boards. */
     static final String BOARD_PREFIX = boardPrefix(Long.toString(ProcessHandle.current().pid()));
 
-    /** Longest wait for a peer's access: a copy takes milliseconds, and the kernel ends it even if the peer stops. */
-    private static final long ACCESS_LIMIT_NS = TimeUnit.SECONDS.toNanos(1);
+    /** Shared memory that libfabric takes for an endpoint (16 MiB), and what is to be left for others. */
+    private static final long ENDPOINT_BYTES = 20L << 20;
+    private static final int SPINS = 1000;
+    private static final int QUIET_MS = 1000;
 
     private final FabricDomain fabric;
     private final SecureRandom random = new SecureRandom();
@@ -35,6 +37,9 @@ final class ShmDomain implements ProviderDomain {
     private final BitSet channels = new BitSet();
     private final BitSet connections = new BitSet();
     private final BitSet regions = new BitSet();
+    /** Processes of the peers, by the places of their connections. */
+    private final AtomicReferenceArray<ProcessIdentity> peers = new AtomicReferenceArray<>(
+            ShmBoard.CONNECTIONS);
     /** Place of the last connection; the next one gets a later place, so that places are reused late. */
     private int lastConnection = -1;
 
@@ -121,20 +126,35 @@ final class ShmDomain implements ProviderDomain {
         }
     }
 
-    /** Waits until an access by the peer of a connection that has already begun has ended. */
+    /**
+     * Waits until an access by the peer of a connection that has already begun has ended, or the peer's process. There
+     * is no other way: a peer that is stopped in the middle of one finishes it when it goes on.
+     */
     private void awaitAccess(int connection) {
         int access = board.access(connection);
-        long end = System.nanoTime() + ACCESS_LIMIT_NS;
+        boolean interrupted = false;
         for (int i = 0; (access & 1) != 0 && board.access(connection) == access; i++) {
-            if (i < 1000) {
+            if (i < SPINS) {
                 Thread.onSpinWait();
-            } else if (System.nanoTime() - end < 0) {
-                LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
-            } else {
-                LOG.log(System.Logger.Level.WARNING,
-                        "a peer on this machine has stopped in the middle of an access");
-                return;
+                continue;
             }
+            ProcessIdentity peer = peers.get(connection);
+            if (peer == null || !peer.isRunning()) {
+                break;
+            }
+            if (i == SPINS + QUIET_MS) {
+                LOG.log(System.Logger.Level.WARNING, "waiting for process {0}, which has stopped"
+                        + " while it accessed memory of this process: continue or end it",
+                        Integer.toString(peer.number()));
+            }
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -181,6 +201,15 @@ final class ShmDomain implements ProviderDomain {
                     "all " + ShmBoard.CONNECTIONS + " connections of the domain are open",
                     Numbers.ENOMEM);
         }
+        boolean hasRoom = false;
+        try {
+            requireRoom();
+            hasRoom = true;
+        } finally {
+            if (!hasRoom) {
+                give(connections, slot);
+            }
+        }
         int number;
         do {
             number = random.nextInt();
@@ -188,6 +217,26 @@ final class ShmDomain implements ProviderDomain {
         var connection = new ShmBoard.Connection(slot, number);
         board.open(connection);
         return connection;
+    }
+
+    /** Requires room in /dev/shm for an endpoint: libfabric does not, and a page without room ends the process. */
+    private static void requireRoom() throws ProviderException {
+        long room;
+        try {
+            room = ShmBoard.room();
+        } catch (IOException e) {
+            throw new ProviderException("shared memory: " + e, Numbers.ENOMEM);
+        }
+        if (room < ENDPOINT_BYTES) {
+            throw new ProviderException("/dev/shm has " + (room >> 20)
+                    + " MiB left, and a connection needs " + (ENDPOINT_BYTES >> 20),
+                    Numbers.ENOMEM);
+        }
+    }
+
+    /** Sets the process that may access memory by a connection from now on. */
+    void setPeer(ShmBoard.Connection connection, ProcessIdentity process) {
+        peers.set(connection.slot(), process);
     }
 
     /**
@@ -198,6 +247,7 @@ final class ShmDomain implements ProviderDomain {
     void giveConnection(ShmBoard.Connection connection, boolean hasDelivered) {
         board.close(connection, hasDelivered);
         awaitAccess(connection.slot());
+        peers.set(connection.slot(), null);
         give(connections, connection.slot());
     }
 

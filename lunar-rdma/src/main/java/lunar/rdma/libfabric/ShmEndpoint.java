@@ -1,24 +1,22 @@
 package lunar.rdma.libfabric;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.Path;
 import java.util.ArrayDeque;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.concurrent.atomic.AtomicInteger;
 import lunar.rdma.CompletionStatus;
 import lunar.rdma.ConnectionException;
 import lunar.rdma.Operation;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaException;
 import lunar.rdma.WorkRequest;
+import lunar.rdma.posix.ProcessMemory;
 import lunar.rdma.spi.ConnectionEvents;
 import lunar.rdma.spi.EndpointSetup;
 import lunar.rdma.spi.ProviderEndpoint;
@@ -29,18 +27,19 @@ import org.jspecify.annotations.Nullable;
  * An endpoint of shm that is connected to one peer. {@link ShmNatives} has the connectionless endpoint of libfabric,
  * and {@link ShmLink} the TCP connection that makes it a connected one.
  *
- * <p>RDMA operations are performed while they are posted, by the posting thread: libfabric copies between the
- * processes. {@link ShmBoard#beginAccess} checks the remote key before.
+ * <p>RDMA operations are performed while they are posted, by the posting thread, which copies between the processes
+ * ({@link ShmPeer#copy}). libfabric would do the same, but with a lock held that other processes wait for: one that is
+ * killed then would stop them for good. Messages go through libfabric.
  */
 final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     /** Longer messages stay in the sender's memory until the receiver has copied them. */
     private static final int LONG_MESSAGE_BYTES = 4096;
-    private static final Pattern NAME = Pattern
-            .compile("fi_shm://(?<file>(?<pid>[0-9]{1,18}):[0-9]+:[0-9]+)\0?");
-    private static final Path FOLDER = Path.of("/dev/shm");
-
-    /** An operation that is posted again later, since libfabric had no room for it. */
-    private record Waiting(WorkRequest request, long id) {}
+    /**
+     * An operation that is posted later, since libfabric had no room for it or for one before it.
+     *
+     * @param bytes of an inline request; null for others
+     */
+    private record Waiting(WorkRequest request, long id, @Nullable MemorySegment bytes) {}
 
     private final ShmChannel channel;
     private final EndpointSetup setup;
@@ -52,10 +51,14 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     private final ShmBoard.Connection connection;
     private final ShmNatives natives;
     private final Transfers transfers;
+    private final ProcessMemory copier;
 
     private volatile @Nullable ShmLink link;
-    private volatile @Nullable ShmMessage peer;
-    private volatile @Nullable ShmBoard peerBoard;
+    /** Private data of a request that has not been answered. */
+    private byte[] requestData = new byte[0];
+    private volatile @Nullable ShmPeer peer;
+    /** Whether libfabric has the address of the peer's endpoint. */
+    private volatile boolean isAttached;
     private volatile boolean isAborted;
     /** Whether an operation of the send queue has failed here: none that follows it is performed. */
     private volatile boolean isBroken;
@@ -64,14 +67,19 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     /** Whether {@link #progress} checks if the peer can be sent to; for the channel's thread. */
     private boolean isProbing;
     private volatile boolean isEstablished;
+    /** Whether an operation has failed that libfabric does not name: the connection ends. */
+    private boolean isLost;
 
     /** Guarded by itself. */
     private final ArrayDeque<Waiting> backlog = new ArrayDeque<>();
     private volatile boolean hasBacklog;
-    /** Number of send queue operations that have been passed to libfabric; written while posting. */
+    /** Number of messages that have been passed to libfabric; written while posting. */
     private volatile int posted;
-    /** Number of send queue operations that have completed; written by the thread that polls. */
+    /** Number of messages that have been sent; written by the thread that polls. */
     private int completed;
+    /** Which of the messages that are posted are long, by the lower bits of their ids. */
+    private final boolean[] areLong;
+    private final AtomicInteger longMessages = new AtomicInteger();
 
     ShmEndpoint(ShmChannel channel, EndpointSetup setup, ConnectionEvents events)
             throws ProviderException {
@@ -95,9 +103,9 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
                 domain.giveConnection(connection, true);
             }
         }
-        // The peer will be the first of the vector. With FI_DELIVERY_COMPLETE, the peer's libfabric would copy later,
-        // when no access protects its memory any more.
-        transfers = new Transfers(natives.endpoint(), 0, memory, true);
+        transfers = new Transfers(natives.endpoint(), 0, memory); // the peer will be the first of the vector
+        copier = new ProcessMemory(memory.asSlice(2 * Scratch.BYTES, FabricDomain.COPIER_BYTES));
+        areLong = new boolean[Integer.highestOneBit(Math.max(1, 2 * setup.sendDepth() - 1))];
         sendQueue.add(this);
         if (receiveQueue != sendQueue) {
             receiveQueue.add(this);
@@ -105,9 +113,9 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     }
 
     /** Prepares to accept a request. */
-    void answer(ShmLink from, ShmMessage request) {
+    void answer(ShmLink from, ShmPeer requester) {
         link = from;
-        peer = request;
+        peer = requester;
         from.use(this);
     }
 
@@ -115,7 +123,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     public void connect(InetSocketAddress address, byte[] privateData) throws RdmaException {
         ShmListener.requireLoopback(address, ConnectionException.Reason.UNREACHABLE);
         isActive = true;
-        peer = ShmMessage.of(ShmMessage.Kind.REQUEST, privateData); // ours, until the answer
+        requestData = privateData;
         SocketChannel socket = null;
         try {
             socket = SocketChannel.open();
@@ -145,17 +153,10 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     private ConnectionException failure(IOException cause) {
         ConnectionException.Reason reason = switch (cause) {
             case ConnectException _ -> ConnectionException.Reason.REFUSED;
-            case PeerException _ -> ConnectionException.Reason.PROTOCOL;
+            case ShmPeer.PeerException _ -> ConnectionException.Reason.PROTOCOL;
             default -> ConnectionException.Reason.LOST;
         };
         return new ConnectionException("no connection: " + cause, reason);
-    }
-
-    /** Signals that the peer violates the set-up protocol, or cannot be reached by shared memory. */
-    private static final class PeerException extends IOException {
-        private static final long serialVersionUID = 1;
-
-        PeerException(String message) { super(message); }
     }
 
     private ShmMessage message(ShmMessage.Kind kind, byte[] data) {
@@ -163,8 +164,8 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
                 connection, data);
     }
 
-    private ShmMessage peer() {
-        ShmMessage known = peer;
+    private ShmPeer peer() {
+        ShmPeer known = peer;
         if (known == null) {
             throw new IllegalStateException("no peer");
         }
@@ -181,13 +182,13 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
 
     @Override
     public void connected() throws IOException {
-        link().send(message(ShmMessage.Kind.REQUEST, peer().data()));
+        link().send(message(ShmMessage.Kind.REQUEST, requestData));
     }
 
     @Override
     public void accept(byte[] privateData) throws RdmaException {
         try {
-            attach(peer());
+            attach();
             link().send(message(ShmMessage.Kind.ACCEPT, privateData));
         } catch (IOException e) {
             closeLink();
@@ -195,35 +196,15 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         }
     }
 
-    /** Opens the shared memory of the peer. */
-    private void attach(ShmMessage from) throws IOException {
-        Matcher matcher = NAME.matcher(from.endpoint());
-        if (!matcher.matches() || !ShmBoard.NAME.matcher(from.board()).matches()) {
-            throw new PeerException("the peer sent invalid names of its shared memory");
-        }
-        if (!from.board().startsWith(ShmDomain.boardPrefix(matcher.group("pid")))) {
-            throw new PeerException("the peer names shared memory of two processes");
-        }
-        requireSameUser(matcher.group("file"));
-        requireSameUser(from.board());
-        ShmBoard board = ShmBoard.open(from.board());
-        if (!board.isOpen(from.connection())) {
-            board.close();
-            throw new PeerException("the peer names shared memory that is not its own");
-        }
-        peerBoard = board;
+    /** Makes the peer known to libfabric, and lets it access memory. */
+    private void attach() throws IOException {
+        ShmMessage from = peer().message();
+        channel.domain().setPeer(connection, peer().process());
         boolean isLocal = from.board().startsWith(ShmDomain.BOARD_PREFIX);
         if (!natives.insert(from.endpoint(), isLocal)) {
-            throw new PeerException("libfabric rejects the address of the peer");
+            throw new ShmPeer.PeerException("libfabric rejects the address of the peer");
         }
-    }
-
-    /** Requires that the peer runs as the same user: files of others could have any contents. */
-    private void requireSameUser(String file) throws IOException {
-        var own = Files.getOwner(FOLDER.resolve(channel.domain().boardName()));
-        if (!Files.getOwner(FOLDER.resolve(file), LinkOption.NOFOLLOW_LINKS).equals(own)) {
-            throw new PeerException("the peer belongs to another user");
-        }
+        isAttached = true;
     }
 
     @Override
@@ -231,10 +212,10 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         if (isAborted) {
             return;
         }
-        boolean isFirst = peerBoard == null;
+        boolean isFirst = !isAttached;
         if (isActive && isFirst && message.kind() == ShmMessage.Kind.ACCEPT) {
-            attach(message);
-            peer = message;
+            peer = ShmPeer.open(message, channel.domain().boardName());
+            attach();
             isProbing = true;
         } else if (isActive && isFirst && message.kind() == ShmMessage.Kind.REJECT) {
             closeLink();
@@ -243,12 +224,12 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         } else if (!isFirst && !isProbing && !isEstablished
                 && message.kind() == ShmMessage.Kind.READY) {
             if (isActive) {
-                establish(peer().data());
+                establish(peer().message().data());
             } else {
                 isProbing = true;
             }
         } else {
-            throw new PeerException("unexpected " + message.kind());
+            throw new ShmPeer.PeerException("unexpected " + message.kind());
         }
     }
 
@@ -274,7 +255,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         }
     }
 
-    boolean isConnecting() { return !isEstablished && peerBoard != null; }
+    boolean isConnecting() { return !isEstablished && isAttached; }
 
     private void establish(byte[] data) {
         isEstablished = true;
@@ -295,13 +276,14 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
 
     @Override
     public boolean post(WorkRequest request, long id) throws RdmaException {
+        boolean isPosted = true;
         if (request.operation() == Operation.RECEIVE) {
-            return transfers.post(request, id);
-        }
-        if (hasBacklog || !send(request, id)) {
+            isPosted = transfers.post(request, id);
+        } else if (hasBacklog || !send(request, id, null)) {
             wait(request, id);
         }
-        return true;
+        channel.wakeSleeping(); // it may have completed
+        return isPosted;
     }
 
     private void wait(WorkRequest request, long id) {
@@ -310,9 +292,22 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
                 hasBacklog = true;
                 channel.backlogStarted();
             }
-            backlog.add(new Waiting(request.copy(), id));
+            backlog.add(new Waiting(request.copy(), id,
+                    request.isInline() ? bytes(request) : null));
         }
         channel.wakeup(); // the current sleep may be too long
+    }
+
+    /** Returns a copy of the bytes of an inline request. */
+    private static MemorySegment bytes(WorkRequest request) {
+        MemorySegment copy = Arena.ofAuto().allocate(request.bytes());
+        long at = 0;
+        for (int i = 0; i < request.segments(); i++) {
+            MemorySegment.copy(Memory.at(request.address(i), request.length(i)), 0, copy, at,
+                    request.length(i));
+            at += request.length(i);
+        }
+        return copy;
     }
 
     /** Posts operations that libfabric had no room for, as far as it has room now. */
@@ -324,7 +319,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
             while (!backlog.isEmpty() && !isAborted) {
                 Waiting next = backlog.peek();
                 try {
-                    if (!send(next.request(), next.id())) {
+                    if (!send(next.request(), next.id(), next.bytes())) {
                         return;
                     }
                 } catch (ProviderException e) {
@@ -344,51 +339,66 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         }
     }
 
-    /** Passes an operation of the send queue to libfabric; returns false if there is no room. */
-    private boolean send(WorkRequest request, long id) throws ProviderException {
+    /**
+     * Performs an operation of the send queue, or passes it to libfabric; returns false if there is no room.
+     *
+     * @param bytes copied from the memory of an inline request; null to take them from there
+     */
+    private boolean send(WorkRequest request, long id, @Nullable MemorySegment bytes)
+            throws ProviderException {
         if (isBroken) {
             refuse(id, CompletionStatus.FLUSHED, 0);
             return true;
         }
-        ShmBoard board = peerBoard;
-        if (board == null) {
-            throw new IllegalStateException("not connected");
+        return switch (request.operation()) {
+            case READ, WRITE -> {
+                copy(request, id, bytes);
+                yield true;
+            }
+            case SEND, SEND_INVALIDATE, RECEIVE -> sendMessage(request, id, bytes);
+        };
+    }
+
+    private void copy(WorkRequest request, long id, @Nullable MemorySegment bytes) {
+        int pieces = request.segments();
+        if (bytes == null) {
+            for (int i = 0; i < pieces; i++) {
+                copier.piece(i, request.address(i), request.length(i));
+            }
+        } else {
+            pieces = 1;
+            copier.piece(0, bytes.address(), bytes.byteSize());
         }
-        ShmMessage other = peer();
+        int error = peer().copy(request, copier, pieces);
+        if (error == 0) {
+            sendQueue.succeed(id);
+        } else {
+            refuse(id, CompletionStatus.REMOTE_ACCESS_ERROR, error);
+        }
+    }
+
+    private boolean sendMessage(WorkRequest request, long id, @Nullable MemorySegment bytes)
+            throws ProviderException {
+        boolean isLong = request.bytes() > LONG_MESSAGE_BYTES;
         int count = posted + 1;
+        areLong[(int) id & (areLong.length - 1)] = isLong;
+        if (isLong) {
+            longMessages.incrementAndGet();
+        }
         posted = count;
         boolean given = false;
         try {
-            given = switch (request.operation()) {
-                case READ -> access(board, other.connection(), request, id, ShmBoard.READABLE);
-                case WRITE -> access(board, other.connection(), request, id, ShmBoard.WRITABLE);
-                case SEND, SEND_INVALIDATE, RECEIVE -> transfers.post(request, id);
-            };
+            given = bytes == null ? transfers.post(request, id) : transfers.send(bytes, id);
         } finally {
             if (!given) {
                 posted = count - 1;
+                if (isLong) {
+                    longMessages.decrementAndGet();
+                }
             }
         }
         ring(); // even if there was no room: libfabric first needs an answer of the peer
         return given;
-    }
-
-    private boolean access(ShmBoard board, ShmBoard.Connection of, WorkRequest request, long id,
-            int right) {
-        if (!board.beginAccess(of, request.remoteKey(), request.remoteAddress(), request.bytes(),
-                right)) {
-            refuse(id, CompletionStatus.REMOTE_ACCESS_ERROR, Numbers.EKEYREJECTED);
-            return true;
-        }
-        try {
-            return transfers.post(request, id);
-        } catch (ProviderException e) {
-            // the peer or its memory no longer exists
-            refuse(id, CompletionStatus.REMOTE_ACCESS_ERROR, e.code());
-        } finally {
-            board.endAccess(of);
-        }
-        return true;
     }
 
     private void refuse(long id, CompletionStatus status, int code) {
@@ -402,9 +412,15 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         int first = into.size();
         reader.read(queue == sendQueue ? natives.sends() : natives.receives(), into);
         for (int i = first; i < into.size(); i++) {
+            long id = into.id(i);
             // Send and receive queues have ids of their own, which may be equal in two completion queues.
-            if (queue == sendQueue && (int) (into.id(i) >>> Integer.SIZE) == setup.sendId()) {
+            if (queue == sendQueue && (int) (id >>> Integer.SIZE) == setup.sendId()) {
                 completed++;
+                if (areLong[(int) id & (areLong.length - 1)]) {
+                    longMessages.decrementAndGet();
+                }
+            } else if (id == 0 && into.status(i) != CompletionStatus.SUCCESS) {
+                isLost = true; // no operation has this id; the probe has, and succeeds
             } else if (into.bytes(i) > LONG_MESSAGE_BYTES) {
                 receivedLong(into, i);
             }
@@ -412,8 +428,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     }
 
     private void receivedLong(RawCompletions into, int at) {
-        ShmBoard board = peerBoard;
-        if (board != null && board.isDelivered(peer().connection())) {
+        if (peer().isDelivered()) {
             ring(); // the peer waits for the end of its send
         } else { // the peer has closed its endpoint before this side copied what it had sent, or while it did
             into.fail(at, CompletionStatus.PEER_LOST);
@@ -421,9 +436,17 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     }
 
     private void ring() {
-        ShmBoard board = peerBoard;
-        if (board != null && board.takeSleeping(peer().channel())) {
+        if (peer().takeSleeping()) {
             link().ring();
+        }
+    }
+
+    /** Ends the connection if libfabric has reported an error that belongs to no operation. */
+    void endIfLost() {
+        if (isLost) {
+            isLost = false;
+            closeLink();
+            ended(new IOException("libfabric reports an error of no operation"));
         }
     }
 
@@ -447,7 +470,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
             endBacklog();
         }
         channel.remove(this);
-        channel.domain().giveConnection(connection, posted == completed);
+        channel.domain().giveConnection(connection, longMessages.get() == 0);
         closeLink();
         sendQueue.remove(this);
         receiveQueue.remove(this);
@@ -457,14 +480,9 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
 
     @Override
     public void close() {
-        ShmBoard board = peerBoard;
-        if (board != null) {
-            board.close();
-            Matcher matcher = NAME.matcher(peer().endpoint());
-            if (matcher.matches()) {
-                ShmBoard.deleteIfOrphaned(Long.parseLong(matcher.group("pid")),
-                        matcher.group("file"), peer().board());
-            }
+        ShmPeer known = peer;
+        if (known != null) {
+            known.close();
         }
         channel.domain().fabric().giveScratch(memory);
     }

@@ -136,9 +136,10 @@ final class ShmListener implements ProviderListener {
             if (message.kind() != ShmMessage.Kind.REQUEST) {
                 throw new IOException(message.kind() + " as first message");
             }
+            var address = (InetSocketAddress) link.socket().getRemoteAddress();
+            ShmPeer peer = ShmPeer.open(message, channel.domain().boardName());
             silent.remove(this);
-            var request = new ShmRequest(channel, link, message,
-                    (InetSocketAddress) link.socket().getRemoteAddress());
+            var request = new ShmRequest(channel, link, peer, address);
             link.use(request);
             events.requested(request);
         }

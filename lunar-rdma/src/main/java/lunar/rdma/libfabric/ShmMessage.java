@@ -35,7 +35,7 @@ final class ShmMessage {
     /** Longest message, its length included. */
     static final int MAX_BYTES = 1024;
 
-    private static final int MAGIC = 0x4c524d32; // LRM2
+    private static final int MAGIC = 0x4c524d33; // LRM3
     private static final int MAX_TEXT_BYTES = 255;
     private static final ShmBoard.Connection NO_CONNECTION = new ShmBoard.Connection(0, 0);
 

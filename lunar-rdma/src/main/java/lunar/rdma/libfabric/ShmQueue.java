@@ -1,7 +1,6 @@
 package lunar.rdma.libfabric;
 
 import java.lang.foreign.Arena;
-import java.util.ArrayDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
 import lunar.rdma.CompletionStatus;
 import lunar.rdma.ProviderException;
@@ -9,13 +8,10 @@ import lunar.rdma.spi.ProviderQueue;
 import lunar.rdma.spi.RawCompletions;
 
 /**
- * A completion queue of shm, which reads the native queues of its endpoints. It also reports operations that were
- * rejected on this side, and posts operations again for which libfabric had no room.
+ * A completion queue of shm, which reads the native queues of its endpoints. It also reports operations that libfabric
+ * takes no part in, and posts operations again for which libfabric had no room.
  */
 final class ShmQueue implements ProviderQueue {
-    /** A rejected operation, which was not posted. */
-    private record Refused(long id, CompletionStatus status, int code) {}
-
     private final ShmChannel channel;
     private final Arena arena = Arena.ofShared();
     private final CompletionReader reader = new CompletionReader(
@@ -23,9 +19,10 @@ final class ShmQueue implements ProviderQueue {
     private final CopyOnWriteArrayList<ShmEndpoint> endpoints = new CopyOnWriteArrayList<>();
     /** Endpoint that is read first, in turn. */
     private int turn;
-    /** Guarded by itself. */
-    private final ArrayDeque<Refused> refused = new ArrayDeque<>();
-    private volatile boolean hasRefused;
+    /** Operations that have ended on this side; those from {@link #next} on are not reported yet. Guarded by itself. */
+    private final RawCompletions ended = new RawCompletions(64);
+    private int next;
+    private volatile boolean hasEnded;
 
     ShmQueue(ShmChannel channel) { this.channel = channel; }
 
@@ -33,13 +30,24 @@ final class ShmQueue implements ProviderQueue {
 
     void remove(ShmEndpoint endpoint) { endpoints.remove(endpoint); }
 
-    /** Reports an operation that is not performed. Any thread. */
+    /** Reports an operation that has been performed. Any thread. */
+    void succeed(long id) {
+        end(id, CompletionStatus.SUCCESS, 0);
+    }
+
+    /** Reports an operation that has failed, or is not performed. Any thread. */
     void refuse(long id, CompletionStatus status, int code) {
-        synchronized (refused) {
-            refused.add(new Refused(id, status, code));
-            hasRefused = true;
+        end(id, status, code);
+    }
+
+    private void end(long id, CompletionStatus status, int code) {
+        synchronized (ended) {
+            if (ended.room() == 0) {
+                ended.grow();
+            }
+            ended.addError(id, status, code);
+            hasEnded = true;
         }
-        channel.wakeup();
     }
 
     @Override
@@ -48,8 +56,8 @@ final class ShmQueue implements ProviderQueue {
         if (channel.hasBacklog()) {
             channel.postBacklog();
         }
-        if (hasRefused) {
-            takeRefused(into);
+        if (hasEnded) {
+            takeEnded(into);
         }
         int count = endpoints.size();
         int first = count < 2 ? 0 : Math.floorMod(turn++, count);
@@ -59,20 +67,24 @@ final class ShmQueue implements ProviderQueue {
         return into.size() - before;
     }
 
-    private void takeRefused(RawCompletions into) {
-        synchronized (refused) {
-            while (into.room() > 0 && !refused.isEmpty()) {
-                Refused one = refused.remove();
-                into.addError(one.id(), one.status(), one.code());
+    private void takeEnded(RawCompletions into) {
+        synchronized (ended) {
+            while (into.room() > 0 && next < ended.size()) {
+                into.addError(ended.id(next), ended.status(next), ended.code(next));
+                next++;
             }
-            hasRefused = !refused.isEmpty();
+            if (next == ended.size()) {
+                ended.clear();
+                next = 0;
+                hasEnded = false;
+            }
         }
     }
 
     @Override
     public boolean arm() {
         channel.announceSleep();
-        return !hasRefused;
+        return !hasEnded;
     }
 
     @Override

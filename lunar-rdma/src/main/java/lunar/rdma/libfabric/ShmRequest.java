@@ -13,26 +13,27 @@ import lunar.rdma.spi.ProviderRequest;
 final class ShmRequest implements ProviderRequest, ShmLink.User {
     private final ShmChannel channel;
     private final ShmLink link;
-    private final ShmMessage message;
-    private final InetSocketAddress peer;
+    private final ShmPeer peer;
+    private final InetSocketAddress address;
 
-    ShmRequest(ShmChannel channel, ShmLink link, ShmMessage message, InetSocketAddress peer) {
+    /** @param peer belongs to the request */
+    ShmRequest(ShmChannel channel, ShmLink link, ShmPeer peer, InetSocketAddress address) {
         this.channel = channel;
         this.link = link;
-        this.message = message;
         this.peer = peer;
+        this.address = address;
     }
 
     @Override
-    public InetSocketAddress peer() { return peer; }
+    public InetSocketAddress peer() { return address; }
 
     @Override
-    public byte[] privateData() { return message.data().clone(); }
+    public byte[] privateData() { return peer.message().data().clone(); }
 
     @Override
     public ProviderEndpoint createEndpoint(ProviderChannel home, EndpointSetup setup,
             ConnectionEvents events) throws RdmaException {
-        return ((ShmChannel) home).createEndpoint(setup, events, channel, link, message);
+        return ((ShmChannel) home).createEndpoint(setup, events, channel, link, peer);
     }
 
     @Override
@@ -43,6 +44,7 @@ final class ShmRequest implements ProviderRequest, ShmLink.User {
             // The peer has closed the connection.
         }
         link.close();
+        peer.close();
     }
 
     @Override

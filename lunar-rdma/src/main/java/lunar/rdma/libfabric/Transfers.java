@@ -1,6 +1,7 @@
 package lunar.rdma.libfabric;
 
 import java.lang.foreign.MemorySegment;
+import lunar.rdma.Operation;
 import lunar.rdma.ProviderException;
 import lunar.rdma.WorkRequest;
 
@@ -18,7 +19,6 @@ final class Transfers {
 
     private final long endpoint;
     private final long peer;
-    private final boolean isDelivered;
     private final Scratch sending;
     private final Scratch receiving;
     private final MemorySegment send;
@@ -35,12 +35,10 @@ final class Transfers {
     /**
      * @param peer address of the peer in the address vector; 0 for a connected endpoint
      * @param memory of {@link FabricDomain#takeScratch}
-     * @param isDelivered whether every write is in the peer's memory once it is posted
      */
-    Transfers(long endpoint, long peer, MemorySegment memory, boolean isDelivered) {
+    Transfers(long endpoint, long peer, MemorySegment memory) {
         this.endpoint = endpoint;
         this.peer = peer;
-        this.isDelivered = isDelivered;
         sending = new Scratch(memory.asSlice(0, Scratch.BYTES));
         receiving = new Scratch(memory.asSlice(Scratch.BYTES, Scratch.BYTES));
         send = message("send");
@@ -69,20 +67,34 @@ final class Transfers {
      * @return false if there is no room at the moment
      */
     boolean post(WorkRequest request, long id) throws ProviderException {
-        long result = switch (request.operation()) {
+        return isPosted(request.operation(), switch (request.operation()) {
             case SEND -> send(request, id);
             case RECEIVE -> transfer(recv, recvv, receiving, request, id);
             case READ -> rma(read, readv, request, id);
             case WRITE -> write(request, id);
             case SEND_INVALIDATE -> throw new UnsupportedOperationException("invalidation");
-        };
+        });
+    }
+
+    /**
+     * Posts a send of a message that libfabric copies, as short ones are.
+     *
+     * @param message remains alive until this returns
+     * @return false if there is no room at the moment
+     */
+    boolean send(MemorySegment message, long id) throws ProviderException {
+        return isPosted(Operation.SEND, Calls.transfer(send, endpoint, message.address(),
+                message.byteSize(), 0, peer, id));
+    }
+
+    private static boolean isPosted(Operation operation, long result) throws ProviderException {
         if (result == 0) {
             return true;
         }
         if (result == -Numbers.EAGAIN) {
             return false;
         }
-        throw Library.failure("post of " + request.operation(), result);
+        throw Library.failure("post of " + operation, result);
     }
 
     /**
@@ -120,7 +132,7 @@ final class Transfers {
     }
 
     private long write(WorkRequest request, long id) {
-        boolean awaits = request.isSignalled() && !isDelivered;
+        boolean awaits = request.isSignalled();
         if (request.isInline() || awaits) {
             return Calls.long3(writemsg, endpoint, sending.remote(request, peer, id),
                     (request.isInline() ? INLINE : 0) | (awaits ? DELIVERED : 0));

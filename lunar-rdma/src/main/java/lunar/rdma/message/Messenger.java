@@ -134,8 +134,12 @@ public final class Messenger implements AutoCloseable {
     /** Accepts a request, and waits until the connection is established. */
     static Messenger accept(ProtectionDomain domain, ConnectionRequest request,
             MessengerOptions options, byte[] privateData) throws RdmaException {
-        var messenger = new Messenger(domain, options, request::createEndpoint);
-        return messenger.establish(() -> request.accept(privateData));
+        try {
+            var messenger = new Messenger(domain, options, request::createEndpoint);
+            return messenger.establish(() -> request.accept(privateData));
+        } finally {
+            request.rejectIfUnanswered();
+        }
     }
 
     /** Starts to establish a connection. */
@@ -286,7 +290,10 @@ public final class Messenger implements AutoCloseable {
 
     private void perform(WorkRequest request, String name) throws RdmaException {
         operation.status = null;
-        endpoint.post(request.attachment(operation)); // the send queue is deeper by one than the pool of copies
+        request.attachment(operation);
+        while (!endpoint.tryPost(request)) {
+            step(0);
+        }
         while (operation.status == null) {
             step(0);
         }

@@ -123,8 +123,12 @@ final class ProbeEnd implements EndpointHandler, AutoCloseable {
 
     static ProbeEnd accept(ProtectionDomain domain, ConnectionRequest request, ProbeTask task)
             throws RdmaException {
-        var end = new ProbeEnd(domain, task, request::createEndpoint);
-        return end.establish(() -> request.accept(new byte[0]));
+        try {
+            var end = new ProbeEnd(domain, task, request::createEndpoint);
+            return end.establish(() -> request.accept(new byte[0]));
+        } finally {
+            request.rejectIfUnanswered();
+        }
     }
 
     /** Starts to establish a connection. */

@@ -52,9 +52,9 @@ public final class RawCompletions {
     public void add(long id, int length) { add(id, CompletionStatus.SUCCESS, length, 0, 0, 0); }
 
     /**
-     * Adds a failed operation.
+     * Adds an operation with its status.
      *
-     * @param code error code of the native library
+     * @param code error code of the native library; 0 for none
      */
     public void addError(long id, CompletionStatus status, int code) {
         add(id, status, 0, code, 0, 0);
