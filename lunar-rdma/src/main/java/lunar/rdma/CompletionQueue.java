@@ -127,12 +127,12 @@ public final class CompletionQueue implements AutoCloseable {
         } while (fetched > 0);
     }
 
-    /** Reports an operation as flushed that the device will not report. */
-    void flush(long id) {
+    /** Reports an operation, behind those that have been reported before. */
+    void report(long id, CompletionStatus status, int code) {
         if (reported.room() == 0) {
             reported.grow();
         }
-        reported.addError(id, CompletionStatus.FLUSHED, 0);
+        reported.addError(id, status, code);
     }
 
     private boolean take(int at, Completion into) {
@@ -147,11 +147,17 @@ public final class CompletionQueue implements AutoCloseable {
         if (queue == null) {
             return false; // the endpoint has been closed
         }
+        if (!isShared && queue.keepsEarly(number, status, reported.code(at))) {
+            return false;
+        }
         Endpoint endpoint = queue.owner();
         boolean report = isShared
                 ? endpoint.shared().complete(number, endpoint, into)
                 : queue.complete(number, success, into);
         into.result(status, reported.bytes(at), reported.code(at), reported.invalidated(at));
+        if (!isShared) {
+            queue.reportKept(this);
+        }
         if (!success && status != CompletionStatus.FLUSHED) {
             endpoint.operationFailed();
         }

@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
  * InfiniBand, the virtual interface of VIA). Created by {@link EventChannel#createEndpoint} or
  * {@link ConnectionRequest#createEndpoint}.
  *
- * <p>Operations of the send queue are performed in the order in which they were posted; with some devices, reads may
- * complete after later operations. An operation that fails ends the connection: the endpoint enters state ERROR, and
- * all other posted operations complete, usually as {@link CompletionStatus#FLUSHED}. Until an operation has completed,
- * its memory belongs to the device, whatever the state of the endpoint.
+ * <p>Operations of the send queue are performed and complete in the order in which they were posted. An operation that
+ * fails ends the connection: the endpoint enters state ERROR, and all other posted operations complete, usually as
+ * {@link CompletionStatus#FLUSHED}. Until an operation has completed, its memory belongs to the device, whatever the
+ * state of the endpoint.
  *
  * <p>Any thread may {@linkplain #post post} and {@linkplain #connect connect}; all other methods are for the thread of
  * the channel.
@@ -85,7 +85,7 @@ public final class Endpoint implements AutoCloseable {
             removeQueues();
             throw e;
         }
-        sends.setRetiresEarlier(!provider.reportsUnsignalled());
+        sends.setReportsAll(provider.reportsUnsignalled());
         if (shared != null) {
             shared.users().incrementAndGet();
         }

@@ -40,7 +40,7 @@ public final class EventChannel implements AutoCloseable {
     private final Set<Listener> listeners = new LinkedHashSet<>();
     /** Requests that have neither an endpoint nor been rejected; for the channel's thread only. */
     private final Set<ConnectionRequest> unanswered = new LinkedHashSet<>();
-    /** Number of endpoints that other threads are creating. Guarded by {@link #endpoints}, as are the deadlines. */
+    /** Number of creations in progress. Guarded by {@link #endpoints}, as are the deadlines. */
     private int creations;
     private final List<Deadline> deadlines = new ArrayList<>();
     /** Events to be reported by the channel's thread. */
@@ -65,14 +65,18 @@ public final class EventChannel implements AutoCloseable {
      *        receive queue counts once for each of its endpoints
      */
     public CompletionQueue createCompletionQueue(int depth) throws RdmaException {
-        requireOpen();
         if (depth < 1 || depth > device.limits().maxCompletionDepth()) {
             throw new IllegalArgumentException("depth " + depth + "; " + device.name()
                     + " allows 1 to " + device.limits().maxCompletionDepth());
         }
-        var queue = new CompletionQueue(provider.createQueue(depth), depth, queues::remove);
-        queues.add(queue);
-        return queue;
+        beginCreation();
+        try {
+            var queue = new CompletionQueue(provider.createQueue(depth), depth, queues::remove);
+            queues.add(queue);
+            return queue;
+        } finally {
+            endCreation();
+        }
     }
 
     /**
@@ -95,26 +99,33 @@ public final class EventChannel implements AutoCloseable {
 
     private Endpoint create(EndpointOptions options, EndpointHandler handler,
             Endpoint.Factory factory) throws RdmaException {
-        requireOpen();
         if (!queues.contains(options.sendQueue()) || !queues.contains(options.receiveQueue())) {
             throw new IllegalArgumentException("completion queue of another channel");
         }
+        beginCreation();
+        try {
+            var endpoint = new Endpoint(new Owner(), domain, device, options, handler, factory);
+            synchronized (endpoints) {
+                endpoints.add(endpoint);
+            }
+            return endpoint;
+        } finally {
+            endCreation();
+        }
+    }
+
+    /** Delays a close, which frees what has been created. */
+    private void beginCreation() {
         synchronized (endpoints) {
             requireOpen();
             creations++;
         }
-        Endpoint endpoint = null;
-        try {
-            endpoint = new Endpoint(new Owner(), domain, device, options, handler, factory);
-            return endpoint;
-        } finally {
-            synchronized (endpoints) {
-                if (endpoint != null) {
-                    endpoints.add(endpoint);
-                }
-                creations--;
-                endpoints.notifyAll();
-            }
+    }
+
+    private void endCreation() {
+        synchronized (endpoints) {
+            creations--;
+            endpoints.notifyAll();
         }
     }
 

@@ -4,7 +4,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
-/** Spin lock that is held while an operation is posted, which takes well under a microsecond. */
+/**
+ * Spin lock that is held while an operation is posted, which takes well under a microsecond; with a device that copies
+ * data while they are posted, as long as that.
+ */
 final class Posting {
     private static final int SPINS = 200;
     private static final long PAUSE_NS = 10_000;

@@ -33,6 +33,9 @@ final class WorkQueue {
     private final int segments;
     private final int mask;
     private boolean retiresEarlier;
+    /** Results of operations that the device has reported before an earlier one; null if it reports them in order. */
+    private @Nullable CompletionStatus @Nullable [] early;
+    private int[] earlyCodes = {};
     private final Operation[] operations;
     private final long[] contexts;
     private final @Nullable Object[] attachments;
@@ -72,9 +75,16 @@ final class WorkQueue {
 
     Endpoint owner() { return owner; }
 
-    /** Sets whether a completion means that all earlier operations have succeeded. */
-    void setRetiresEarlier(boolean does) {
-        retiresEarlier = does;
+    /**
+     * Sets how the device reports operations: if only some, in order, each implies that all earlier ones have
+     * succeeded; if all, they may be out of order, which this queue restores.
+     */
+    void setReportsAll(boolean all) {
+        retiresEarlier = !all;
+        if (all) {
+            early = new CompletionStatus[mask + 1];
+            earlyCodes = new int[mask + 1];
+        }
     }
 
     void identify(int given) { identity = given; }
@@ -155,12 +165,58 @@ final class WorkQueue {
         return report;
     }
 
-    /** Has a completion queue report all operations as flushed that have not completed. */
+    /**
+     * Keeps the result of an operation if an earlier one has not completed; {@link #reportKept} reports it later. A
+     * failure is not kept, since it ends the earlier ones as well.
+     *
+     * @return whether the result is kept, and not to be reported now
+     */
+    boolean keepsEarly(int number, CompletionStatus status, int code) {
+        @Nullable
+        CompletionStatus[] kept = early;
+        int slot = number & mask;
+        boolean hasFailed = status != CompletionStatus.SUCCESS
+                && status != CompletionStatus.FLUSHED;
+        if (kept == null || hasFailed || number - head <= 0
+                || (int) TAIL.getAcquire(this) - number <= 0
+                || done[slot]) {
+            return false;
+        }
+        kept[slot] = status;
+        earlyCodes[slot] = code;
+        return true;
+    }
+
+    /** Has a completion queue report the oldest operation, if its result is kept. */
+    void reportKept(CompletionQueue queue) {
+        int number = head;
+        if (early != null && number != (int) TAIL.getAcquire(this)) {
+            boolean _ = reportKept(number, queue);
+        }
+    }
+
+    private boolean reportKept(int number, CompletionQueue queue) {
+        @Nullable
+        CompletionStatus[] kept = early;
+        int slot = number & mask;
+        CompletionStatus status = kept == null ? null : kept[slot];
+        if (kept == null || status == null) {
+            return false;
+        }
+        kept[slot] = null;
+        queue.report(id(number), status, earlyCodes[slot]);
+        return true;
+    }
+
+    /**
+     * Has a completion queue report all operations that have not completed: with the result that is kept, or as
+     * flushed.
+     */
     void flush(CompletionQueue queue) {
         int end = (int) TAIL.getAcquire(this);
         for (int number = head; number != end; number++) {
-            if (!done[number & mask]) {
-                queue.flush(id(number));
+            if (!done[number & mask] && !reportKept(number, queue)) {
+                queue.report(id(number), CompletionStatus.FLUSHED, 0);
             }
         }
     }
@@ -177,6 +233,9 @@ final class WorkQueue {
     private void retire(int slot) {
         if (!done[slot]) {
             done[slot] = true;
+            if (early != null) {
+                early[slot] = null;
+            }
             releaseFirst(slot, pieces[slot]);
             attachments[slot] = null;
         }

@@ -195,4 +195,52 @@ class ShmFabricTest extends RdmaContract {
             to.close();
         }
     }
+
+    /** The memory of an unsignalled operation is in use until a later one has completed. */
+    @Test
+    void shouldNotReportAWriteBeforeTheMessageBeforeIt() throws Exception {
+        Pair pair = connect();
+        try (Arena arena = Arena.ofShared()) {
+            MemoryRegion from = client.domain.register(arena.allocate(LONG_BYTES), Set.of());
+            MemoryRegion to = server.domain.register(arena.allocate(LONG_BYTES), Access.ALL);
+            MemorySlice target = server.slice("");
+            pair.far().post(server.work.receive().add(to));
+            pair.near().post(client.work.send().add(from).unsignalled());
+            pair.near().post(client.work.write(target.remote()).add(client.slice("w")).context(1));
+            pair.near().post(client.work.write(target.remote()).add(client.slice("w")).context(2));
+            for (int i = 0; i < 100; i++) {
+                client.pump();
+            }
+            assertThat(client.done).isEmpty();
+            until("writes", () -> client.done.size() == 2);
+            assertThat(client.done).extracting(Side.Done::context).containsExactly(1L, 2L);
+            assertThat(from.posted()).isZero();
+            from.close();
+            pair.near().close();
+            pair.far().close();
+            to.close();
+        }
+    }
+
+    @Test
+    void shouldReceiveWhileWritesCompleteAllTheTime() throws Exception {
+        Pair pair = connect(client.options().withDepth(200, 16), server.options());
+        MemorySlice target = server.slice("");
+        MemorySlice from = client.slice("w");
+        pair.near().post(client.work.receive().add(client.slice("")).context(1));
+        pair.far().post(server.work.send().add(server.slice("message")));
+        var batch = new Completions(16);
+        boolean hasReceived = false;
+        for (int i = 0; !hasReceived; i++) {
+            assertThat(i).isLessThan(100_000);
+            while (pair.near().tryPost(client.work.write(target.remote()).add(from))) {
+                // the queue is full of writes that have completed
+            }
+            int count = client.queue.poll(batch);
+            for (int j = 0; j < count; j++) {
+                assertThat(batch.get(j).isSuccess()).isTrue();
+                hasReceived |= batch.get(j).operation() == Operation.RECEIVE;
+            }
+        }
+    }
 }

@@ -51,6 +51,7 @@ final class Numbers {
     static final int ENOENT = 2;
     static final int EAGAIN = 11;
     static final int EPERM = 1;
+    static final int ESRCH = 3;
     static final int ENOMEM = 12;
     static final int EACCES = 13;
     static final int EFAULT = 14;

@@ -143,10 +143,8 @@ final class ShmChannel implements ProviderChannel {
 
     /** Has peers ring, and this process wake the thread up, from now on until {@link #poll}. */
     void announceSleep() {
-        if (!isSleeping) {
-            isSleeping = true;
-            domain.board().setSleeping(slot, true);
-        }
+        isSleeping = true;
+        domain.board().setSleeping(slot, true);
     }
 
     @Override

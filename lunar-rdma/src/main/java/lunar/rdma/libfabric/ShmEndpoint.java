@@ -28,8 +28,9 @@ import org.jspecify.annotations.Nullable;
  * and {@link ShmLink} the TCP connection that makes it a connected one.
  *
  * <p>RDMA operations are performed while they are posted, by the posting thread, which copies between the processes
- * ({@link ShmPeer#copy}). libfabric would do the same, but with a lock held that other processes wait for: one that is
- * killed then would stop them for good. Messages go through libfabric.
+ * ({@link ShmPeer#copy}); behind messages that wait for room, by the thread that polls. libfabric would do the same,
+ * but with a lock held that other processes wait for: one that is killed then would stop them for good. Messages go
+ * through libfabric.
  */
 final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     /** Longer messages stay in the sender's memory until the receiver has copied them. */
@@ -239,8 +240,11 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
      */
     void progress() {
         try {
+            if (isAborted) {
+                return; // by the handler of another endpoint, a moment ago
+            }
             natives.progress();
-            if (isProbing && !isAborted) {
+            if (isProbing) {
                 if (transfers.probe()) {
                     isProbing = false;
                     link().send(ShmMessage.of(ShmMessage.Kind.READY, new byte[0]));
@@ -255,7 +259,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         }
     }
 
-    boolean isConnecting() { return !isEstablished && isAttached; }
+    boolean isConnecting() { return !isAborted && !isEstablished && isAttached; }
 
     private void establish(byte[] data) {
         isEstablished = true;
@@ -282,7 +286,9 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         } else if (hasBacklog || !send(request, id, null)) {
             wait(request, id);
         }
-        channel.wakeSleeping(); // it may have completed
+        if (request.operation() != Operation.READ && request.operation() != Operation.WRITE) {
+            channel.wakeSleeping(); // libfabric may have completed it
+        }
         return isPosted;
     }
 
@@ -373,8 +379,16 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         if (error == 0) {
             sendQueue.succeed(id);
         } else {
-            refuse(id, CompletionStatus.REMOTE_ACCESS_ERROR, error);
+            refuse(id, status(error), error);
         }
+    }
+
+    private static CompletionStatus status(int error) {
+        return switch (error) {
+            case Numbers.EKEYREJECTED, Numbers.EFAULT -> CompletionStatus.REMOTE_ACCESS_ERROR;
+            case Numbers.ESHUTDOWN, Numbers.ESRCH -> CompletionStatus.PEER_LOST;
+            default -> CompletionStatus.PROVIDER_ERROR;
+        };
     }
 
     private boolean sendMessage(WorkRequest request, long id, @Nullable MemorySegment bytes)
@@ -421,6 +435,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
                 }
             } else if (id == 0 && into.status(i) != CompletionStatus.SUCCESS) {
                 isLost = true; // no operation has this id; the probe has, and succeeds
+                channel.wakeup();
             } else if (into.bytes(i) > LONG_MESSAGE_BYTES) {
                 receivedLong(into, i);
             }

@@ -134,7 +134,9 @@ final class ShmPeer implements AutoCloseable {
     }
 
     /**
-     * Performs an RDMA operation between local pieces and memory of the peer, if that is registered for it.
+     * Performs an RDMA operation between local pieces and memory of the peer, if that is registered for it. If the peer
+     * has been killed, and its number has become that of another process of the user before this side has heard of the
+     * end of the connection, it concerns that process.
      *
      * @param copier with the local pieces
      * @return 0, or the number of the error (errno)
@@ -146,7 +148,7 @@ final class ShmPeer implements AutoCloseable {
         long length = request.bytes();
         if (!board.beginAccess(connection, request.remoteKey(), address, length,
                 reads ? ShmBoard.READABLE : ShmBoard.WRITABLE)) {
-            return Numbers.EKEYREJECTED;
+            return board.isOpen(connection) ? Numbers.EKEYREJECTED : Numbers.ESHUTDOWN;
         }
         try {
             if (length == 0) {
@@ -165,7 +167,9 @@ final class ShmPeer implements AutoCloseable {
     public void close() {
         board.close();
         if (!process.isRunning()) {
-            ShmBoard.deleteQuietly(endpointFile);
+            if (!process.isReplaced()) { // the file of another process may have the same name
+                ShmBoard.deleteQuietly(endpointFile);
+            }
             ShmBoard.deleteQuietly(message.board());
         }
     }

@@ -17,7 +17,7 @@ final class ShmQueue implements ProviderQueue {
     private final CompletionReader reader = new CompletionReader(
             arena.allocate(CompletionReader.BYTES, 64));
     private final CopyOnWriteArrayList<ShmEndpoint> endpoints = new CopyOnWriteArrayList<>();
-    /** Endpoint that is read first, in turn. */
+    /** Number of polls: decides which endpoint is read first. */
     private int turn;
     /** Operations that have ended on this side; those from {@link #next} on are not reported yet. Guarded by itself. */
     private final RawCompletions ended = new RawCompletions(64);
@@ -43,10 +43,21 @@ final class ShmQueue implements ProviderQueue {
     private void end(long id, CompletionStatus status, int code) {
         synchronized (ended) {
             if (ended.room() == 0) {
-                ended.grow();
+                makeRoom();
             }
             ended.addError(id, status, code);
             hasEnded = true;
+        }
+        channel.wakeSleeping();
+    }
+
+    /** Removes what has been reported, or grows if that is less than half: the queue may never be empty. */
+    private void makeRoom() {
+        if (2 * next >= ended.size()) {
+            ended.removeFirst(next);
+            next = 0;
+        } else {
+            ended.grow();
         }
     }
 
@@ -56,14 +67,20 @@ final class ShmQueue implements ProviderQueue {
         if (channel.hasBacklog()) {
             channel.postBacklog();
         }
-        if (hasEnded) {
+        // In turn, so that neither keeps the other from being reported.
+        boolean isEndedFirst = turn % 2 == 0;
+        if (isEndedFirst && hasEnded) {
             takeEnded(into);
         }
         int count = endpoints.size();
-        int first = count < 2 ? 0 : Math.floorMod(turn++, count);
+        int first = count < 2 ? 0 : Math.floorMod(turn, count);
         for (int i = 0; i < count && into.room() > 0; i++) {
             endpoints.get((first + i) % count).read(this, reader, into);
         }
+        if (!isEndedFirst && hasEnded) {
+            takeEnded(into);
+        }
+        turn++;
         return into.size() - before;
     }
 

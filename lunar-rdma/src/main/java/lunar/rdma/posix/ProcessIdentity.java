@@ -1,10 +1,10 @@
 package lunar.rdma.posix;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.stream.Stream;
 
 /**
  * A process of this machine. Its start time distinguishes it from a later process with the same number.
@@ -14,6 +14,7 @@ import java.util.stream.Stream;
  */
 public record ProcessIdentity(int number, long startTicks) {
     private static final int STATE = 0;
+    private static final int THREADS = 17;
     private static final int START_TIME = 19;
 
     /**
@@ -27,7 +28,8 @@ public record ProcessIdentity(int number, long startTicks) {
 
     /** Fields of proc_pid_stat(5), from the state on, which follows the name in parentheses. */
     private static String[] fields(int number) throws IOException {
-        String line = Files.readString(folder(number).resolve("stat"));
+        String line = Files.readString(folder(number).resolve("stat"),
+                StandardCharsets.ISO_8859_1);
         return line.substring(line.lastIndexOf(')') + 2).split(" ");
     }
 
@@ -39,21 +41,20 @@ public record ProcessIdentity(int number, long startTicks) {
     public boolean isRunning() {
         try {
             String[] fields = fields(number);
-            if (startTicks(fields) != startTicks) {
-                return false;
-            }
             // The first thread is a zombie until the last one has ended and the parent has noticed that.
-            return !fields[STATE].equals("Z") || threads() > 1;
-        } catch (NoSuchFileException e) {
-            return false;
+            return startTicks(fields) == startTicks
+                    && (!fields[STATE].equals("Z") || !fields[THREADS].equals("1"));
         } catch (IOException e) {
             return Files.exists(folder(number)); // it may have ended while its file was read
         }
     }
 
-    private long threads() throws IOException {
-        try (Stream<Path> tasks = Files.list(folder(number).resolve("task"))) {
-            return tasks.count();
+    /** Whether it has ended, and another process has its number. */
+    public boolean isReplaced() {
+        try {
+            return startTicks(fields(number)) != startTicks;
+        } catch (IOException e) {
+            return Files.exists(folder(number));
         }
     }
 }

@@ -13,8 +13,8 @@ public interface ProviderEndpoint extends AutoCloseable {
     void accept(byte[] privateData) throws RdmaException;
 
     /**
-     * Posts an operation without waiting. The request is within the limits of the endpoint, and its memory is
-     * registered; the caller may reuse the request afterwards. Receives may be posted as soon as the endpoint is
+     * Posts an operation without waiting for the peer. The request is within the limits of the endpoint, and its memory
+     * is registered; the caller may reuse the request afterwards. Receives may be posted as soon as the endpoint is
      * created: a provider that has no native queue yet keeps them.
      *
      * @param id reported with the completion
@@ -23,8 +23,9 @@ public interface ProviderEndpoint extends AutoCloseable {
     boolean post(WorkRequest request, long id) throws RdmaException;
 
     /**
-     * Whether completions of unsignalled operations are reported as well; the caller drops these. Otherwise a
-     * completion of the send queue implies that all earlier operations of that queue have succeeded.
+     * Whether completions of unsignalled operations are reported as well, in any order; the caller drops these, and
+     * restores the order. Otherwise a completion of the send queue implies that all earlier operations of that queue
+     * have succeeded.
      */
     boolean reportsUnsignalled();
 

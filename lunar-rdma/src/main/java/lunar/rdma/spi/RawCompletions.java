@@ -32,6 +32,18 @@ public final class RawCompletions {
 
     public void clear() { size = 0; }
 
+    /** Removes the oldest entries. */
+    public void removeFirst(int count) {
+        Objects.checkFromIndexSize(0, count, size);
+        size -= count;
+        System.arraycopy(ids, count, ids, 0, size);
+        System.arraycopy(statuses, count, statuses, 0, size);
+        System.arraycopy(bytes, count, bytes, 0, size);
+        System.arraycopy(codes, count, codes, 0, size);
+        System.arraycopy(invalidated, count, invalidated, 0, size);
+        System.arraycopy(shared, count, shared, 0, size);
+    }
+
     /** Increases the capacity. */
     public void grow() {
         int capacity = Math.max(16, 2 * ids.length);
