@@ -13,6 +13,10 @@ wait_for() {
     die "gave up after $1 s: ${*:2}"
 }
 
+# mib_of FILE: how much of it has been written. has_written FILE MIB: whether so much has.
+mib_of() { echo $(($(stat -c %b "$1") / 2048)); }
+has_written() { (($(mib_of "$1") >= $2)); }
+
 # expect NAME FILE VALUE: what sysfs says was negotiated.
 expect() {
     local is
@@ -233,12 +237,18 @@ lio_cut_no_more() {
 # rxe_rdma0 on it. RDMA connections from ADDR to itself work, so one guest holds both ends of iSER.
 rdma_net() {
     modprobe dummy numdummies=0
+    ip link add rdma0 type dummy
+    rdma_on rdma0 "${1:-10.8.0.1}"
+}
+
+# rdma_on NETDEV ADDR: gives a network device the address, MTU 9000 and soft-RoCE (rxe_NETDEV).
+rdma_on() {
     modprobe -a rdma_rxe ib_uverbs rdma_ucm
-    ip link add rdma0 mtu 9000 type dummy
-    ip addr add "${1:-10.8.0.1}/24" dev rdma0
-    ip link set rdma0 up
-    rdma link add rxe_rdma0 type rxe netdev rdma0
-    wait_for 10 grep -q ACTIVE /sys/class/infiniband/rxe_rdma0/ports/1/state
+    ip link set "$1" mtu 9000
+    ip addr add "$2/24" dev "$1"
+    ip link set "$1" up
+    rdma link add "rxe_$1" type rxe netdev "$1"
+    wait_for 10 grep -q ACTIVE "/sys/class/infiniband/rxe_$1/ports/1/state"
 }
 
 # --- Java ---

@@ -9,13 +9,12 @@ truncate -s 64M /tmp/disk0 /tmp/disk1
 serve_disks() { serve file:/tmp/disk0 file:/tmp/disk1 --iser $portal --iqn $iqn --allow-anonymous; }
 
 # kill_at FILE MIB PROCESS: once so much has been written to the file, which the process must not have finished by then.
-has_written() { (($(stat -c %b "$1") >= $2 * 2048)); }
 kill_at() {
     wait_for 120 has_written "$1" "$2"
     kill -0 "$3" || die "the transfer ended before the loss"
     kill -KILL "$serving"
     wait "$serving" 2>/dev/null || true
-    echo "killed the target at $(($(stat -c %b "$1") / 2048)) MiB"
+    echo "killed the target at $(mib_of "$1") MiB"
     serve_disks
 }
 
