@@ -251,6 +251,19 @@ rdma_on() {
     wait_for 10 grep -q ACTIVE "/sys/class/infiniband/rxe_$1/ports/1/state"
 }
 
+# drop_all NETDEV: drops what it sends and receives, until drop_nothing. The link remains up: once soft-RoCE of Linux 6.1 has
+# had to send a message of the connection manager over a link that is down, its QP 1 answers no more.
+drop_all() {
+    modprobe -a sch_netem sch_ingress cls_u32 act_gact
+    tc qdisc add dev "$1" root netem loss 100%
+    tc qdisc add dev "$1" clsact
+    tc filter add dev "$1" ingress protocol all u32 match u32 0 0 action drop
+}
+drop_nothing() {
+    tc qdisc del dev "$1" root
+    tc qdisc del dev "$1" clsact
+}
+
 # --- Java ---
 
 # run_tests CLASS...: JUnit tests that `check` has collected. Two compilers and a parallel collector are of no use here.

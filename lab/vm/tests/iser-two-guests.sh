@@ -1,7 +1,7 @@
 #!/bin/bash
 # check: guests 2
-# Lunar's iSER initiator in guest 2 on its target in guest 1, over soft-RoCE: large and small requests; then the target's
-# link is down for some seconds in the middle of a copy, longer than a keep-alive, and the copy goes on.
+# Lunar's iSER initiator in guest 2 on its target in guest 1, over soft-RoCE: large and small requests; then the network
+# drops everything for some seconds in the middle of a copy, longer than a keep-alive, and the copy goes on.
 set -euo pipefail
 me=$1 share=/mnt/host iqn=iqn.2026-01.org.lunar:lab portal=10.9.0.1:3260
 rdma_on eth1 "10.9.0.$me"
@@ -14,11 +14,11 @@ if [[ $me == 1 ]]; then
         [[ ! -e $share/done ]] || die "guest 2 has ended"
         sleep 0.1
     done
-    ip link set eth1 down
+    drop_all eth1
     written=$(mib_of /tmp/disk1)
     sleep 6
-    ip link set eth1 up
-    echo "the link was down for 6 s at $written MiB"
+    drop_nothing eth1
+    echo "the network dropped everything for 6 s at $written MiB"
     ((written < 12)) || die "too late"
     wait_for 300 test -e $share/done
     stop_serving
