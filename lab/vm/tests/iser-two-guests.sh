@@ -1,5 +1,6 @@
 #!/bin/bash
 # check: guests 2
+# on demand: two guests take both processors for minutes
 # Lunar's iSER initiator in guest 2 on its target in guest 1, over soft-RoCE: large and small requests; then the network
 # drops everything for some seconds in the middle of a copy, longer than a keep-alive, and the copy goes on.
 set -euo pipefail
