@@ -112,6 +112,13 @@ public record AdditionalSense(int asc, int ascq) {
             0x0a, "invalid token operation, invalid token length");
     public static final AdditionalSense INVALID_FIELD_IN_CDB = named(0x24, 0x00,
             "invalid field in CDB");
+    public static final AdditionalSense SECURITY_AUDIT_VALUE_FROZEN = named(0x24, 0x04,
+            "security audit value frozen");
+    public static final AdditionalSense SECURITY_WORKING_KEY_FROZEN = named(0x24, 0x05,
+            "security working key frozen");
+    public static final AdditionalSense NONCE_NOT_UNIQUE = named(0x24, 0x06, "nonce not unique");
+    public static final AdditionalSense NONCE_TIMESTAMP_OUT_OF_RANGE = named(0x24, 0x07,
+            "nonce timestamp out of range");
     public static final AdditionalSense LOGICAL_UNIT_NOT_SUPPORTED = named(0x25, 0x00,
             "logical unit not supported");
     public static final AdditionalSense INVALID_FIELD_IN_PARAMETER_LIST = named(0x26, 0x00,
@@ -134,6 +141,8 @@ public record AdditionalSense(int asc, int ascq) {
             0x0a, "unexpected inexact segment");
     public static final AdditionalSense INVALID_OPERATION_FOR_COPY = named(0x26,
             0x0c, "invalid operation for copy source or destination");
+    public static final AdditionalSense INVALID_DATA_OUT_BUFFER_INTEGRITY_CHECK_VALUE = named(0x26,
+            0x0f, "invalid data-out buffer integrity check value");
     public static final AdditionalSense WRITE_PROTECTED = named(0x27, 0x00, "write protected");
     public static final AdditionalSense HARDWARE_WRITE_PROTECTED = named(0x27, 0x01,
             "hardware write protected");
@@ -178,6 +187,8 @@ public record AdditionalSense(int asc, int ascq) {
             "command sequence error");
     public static final AdditionalSense PREVIOUS_RESERVATION_CONFLICT_STATUS = named(0x2c, 0x09,
             "previous reservation conflict status");
+    public static final AdditionalSense CONTAINS_USER_OBJECTS = named(0x2c, 0x0a,
+            "partition or collection contains user objects");
     public static final AdditionalSense COMMANDS_CLEARED_BY_ANOTHER_INITIATOR = named(0x2f, 0x00,
             "commands cleared by another initiator");
     public static final AdditionalSense INCOMPATIBLE_MEDIUM_INSTALLED = named(0x30, 0x00,
@@ -194,6 +205,8 @@ public record AdditionalSense(int asc, int ascq) {
             "saving parameters not supported");
     public static final AdditionalSense MEDIUM_NOT_PRESENT = named(0x3a, 0x00,
             "medium not present");
+    public static final AdditionalSense READ_PAST_END_OF_USER_OBJECT = named(0x3b, 0x17,
+            "read past end of user object");
     public static final AdditionalSense LOGICAL_UNIT_FAILED_SELF_TEST = named(0x3e, 0x03,
             "logical unit failed self-test");
     public static final AdditionalSense TARGET_OPERATING_CONDITIONS_CHANGED = named(0x3f, 0x00,
@@ -229,6 +242,7 @@ public record AdditionalSense(int asc, int ascq) {
             "insufficient resources");
     public static final AdditionalSense INSUFFICIENT_REGISTRATION_RESOURCES = named(0x55, 0x04,
             "insufficient registration resources");
+    public static final AdditionalSense QUOTA_ERROR = named(0x55, 0x07, "quota error");
     public static final AdditionalSense INSUFFICIENT_RESOURCES_TO_CREATE_ROD_TOKEN = named(0x55,
             0x0d, "insufficient resources to create ROD token");
     public static final AdditionalSense FAILURE_PREDICTION_THRESHOLD_EXCEEDED = named(0x5d, 0x00,

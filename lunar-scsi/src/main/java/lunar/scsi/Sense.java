@@ -1,6 +1,8 @@
 package lunar.scsi;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -14,16 +16,22 @@ import java.util.OptionalLong;
  * @param information INFORMATION, usually the first LBA in error; for a miscompare the offset of the first byte
  * @param commandSpecific COMMAND-SPECIFIC INFORMATION
  * @param specific the sense-key-specific bytes
+ * @param descriptors further descriptors in their order; the fixed format has no place for them
  */
 public record Sense(SenseKey key, AdditionalSense additional, boolean deferred,
-        OptionalLong information, OptionalLong commandSpecific, Optional<SenseSpecific> specific) {
+        OptionalLong information, OptionalLong commandSpecific, Optional<SenseSpecific> specific,
+        List<SenseDescriptor> descriptors) {
     /** Sense data of a target that has nothing to report. */
     public static final Sense NONE = of(SenseKey.NO_SENSE, AdditionalSense.NONE);
+
+    public Sense {
+        descriptors = List.copyOf(descriptors);
+    }
 
     /** Returns sense data with a key and an additional sense alone. */
     public static Sense of(SenseKey key, AdditionalSense additional) {
         return new Sense(key, additional, false, OptionalLong.empty(), OptionalLong.empty(),
-                Optional.empty());
+                Optional.empty(), List.of());
     }
 
     /** Returns ILLEGAL REQUEST with INVALID FIELD IN CDB and the byte in error. */
@@ -56,29 +64,43 @@ public record Sense(SenseKey key, AdditionalSense additional, boolean deferred,
     /** Returns these sense data with INFORMATION. */
     public Sense withInformation(long value) {
         return new Sense(key, additional, deferred, OptionalLong.of(value), commandSpecific,
-                specific);
+                specific, descriptors);
     }
 
     /** Returns these sense data with COMMAND-SPECIFIC INFORMATION. */
     public Sense withCommandSpecific(long value) {
-        return new Sense(key, additional, deferred, information, OptionalLong.of(value), specific);
+        return new Sense(key, additional, deferred, information, OptionalLong.of(value), specific,
+                descriptors);
     }
 
     /** Returns these sense data with sense-key-specific bytes. */
     public Sense withSpecific(SenseSpecific value) {
         return new Sense(key, additional, deferred, information, commandSpecific,
-                Optional.of(value));
+                Optional.of(value), descriptors);
+    }
+
+    /** Returns these sense data with a further descriptor at the end. */
+    public Sense withDescriptor(SenseDescriptor descriptor) {
+        var all = new ArrayList<>(descriptors);
+        all.add(descriptor);
+        return new Sense(key, additional, deferred, information, commandSpecific, specific, all);
     }
 
     /** Returns these sense data as a deferred error (SPC-5). */
     public Sense asDeferred() {
-        return new Sense(key, additional, true, information, commandSpecific, specific);
+        return new Sense(key, additional, true, information, commandSpecific, specific,
+                descriptors);
     }
 
     /** Returns the location of the field in error, if reported. */
     public Optional<SenseSpecific.FieldPointer> fieldPointer() {
         return specific.filter(SenseSpecific.FieldPointer.class::isInstance)
                 .map(SenseSpecific.FieldPointer.class::cast);
+    }
+
+    /** Returns the first descriptor of a type, if there is one. */
+    public Optional<SenseDescriptor> descriptor(int type) {
+        return descriptors.stream().filter(each -> each.type() == type).findFirst();
     }
 
     /** In the format that D_SENSE of the Control mode page asks for. */
@@ -91,10 +113,11 @@ public record Sense(SenseKey key, AdditionalSense additional, boolean deferred,
         return SenseFormat.encodeFixed(this);
     }
 
-    /** Descriptor format (SPC-5 section 4.5.2). */
-    public byte[] encodeDescriptor() {
-        return SenseFormat.encodeDescriptor(this);
-    }
+    /**
+     * Descriptor format (SPC-5 section 4.5.2). Descriptors that do not fit into the 244 bytes behind the header are
+     * left out.
+     */
+    public byte[] encodeDescriptor() { return SenseFormat.encodeDescriptor(this); }
 
     /**
      * Reads either format. Never fails: what is cut off or has an unknown format is absent, down to
@@ -113,6 +136,7 @@ public record Sense(SenseKey key, AdditionalSense additional, boolean deferred,
         information.ifPresent(value -> text.append(", information ").append(value));
         commandSpecific.ifPresent(value -> text.append(", command specific ").append(value));
         specific.ifPresent(value -> text.append(", ").append(value));
+        descriptors.forEach(each -> text.append(", ").append(each));
         return text.append(deferred ? ", deferred" : "").toString();
     }
 }

@@ -1,6 +1,8 @@
 package lunar.scsi;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -26,6 +28,9 @@ import lunar.scsi.wire.BigEndian;
  * </pre>
  */
 final class SenseFormat {
+    /** Most bytes behind the header (SPC-5 section 4.5.1). */
+    static final int MAX_ADDITIONAL_LENGTH = 244;
+
     private static final int FIXED = 0x70;
     private static final int DESCRIPTOR = 0x72;
     private static final int DEFERRED = 1;
@@ -49,6 +54,14 @@ final class SenseFormat {
     private static final long UINT32_MAX = 0xffff_ffffL;
 
     private SenseFormat() {}
+
+    /** Whether a descriptor of this type becomes fields of {@link Sense}. */
+    static boolean decodesItself(int type) {
+        return switch (type) {
+            case INFORMATION, COMMAND_SPECIFIC, KEY_SPECIFIC, DIRECT_ACCESS -> true;
+            default -> false;
+        };
+    }
 
     static byte[] encodeFixed(Sense sense) {
         byte[] array = new byte[FIXED_LENGTH];
@@ -74,6 +87,13 @@ final class SenseFormat {
         int length = HEADER_LENGTH + (sense.information().isPresent() ? 12 : 0)
                 + (sense.commandSpecific().isPresent() ? 12 : 0)
                 + (sense.specific().isPresent() ? 8 : 0);
+        var further = new ArrayList<SenseDescriptor>();
+        for (SenseDescriptor descriptor : sense.descriptors()) {
+            if (length + descriptor.length() <= HEADER_LENGTH + MAX_ADDITIONAL_LENGTH) {
+                further.add(descriptor);
+                length += descriptor.length();
+            }
+        }
         byte[] array = new byte[length];
         var bytes = MemorySegment.ofArray(array);
         BigEndian.int8(bytes, 0, DESCRIPTOR | (sense.deferred() ? DEFERRED : 0));
@@ -95,6 +115,13 @@ final class SenseFormat {
         if (sense.specific().isPresent()) {
             BigEndian.int16(bytes, at, KEY_SPECIFIC << 8 | 0x06);
             encodeSpecific(sense.specific().get(), bytes, at + 4);
+            at += 8;
+        }
+        for (SenseDescriptor descriptor : further) {
+            BigEndian.int16(bytes, at, descriptor.type() << 8 | descriptor.content().length());
+            MemorySegment.copy(descriptor.content().segment(), 0, bytes,
+                    at + SenseDescriptor.HEADER_LENGTH, descriptor.content().length());
+            at += descriptor.length();
         }
         return array;
     }
@@ -138,7 +165,7 @@ final class SenseFormat {
                         : OptionalLong.empty(),
                 // The fixed format has no bit that tells a zero from nothing.
                 commandSpecific != 0 ? OptionalLong.of(commandSpecific) : OptionalLong.empty(),
-                decodeSpecific(key, bytes, FIXED_SPECIFIC));
+                decodeSpecific(key, bytes, FIXED_SPECIFIC), List.of());
     }
 
     private static Sense decodeDescriptor(MemorySegment given, int response) {
@@ -148,6 +175,7 @@ final class SenseFormat {
         OptionalLong information = OptionalLong.empty();
         OptionalLong commandSpecific = OptionalLong.empty();
         Optional<SenseSpecific> specific = Optional.empty();
+        var further = new ArrayList<SenseDescriptor>();
         long end = Math.min(given.byteSize(), HEADER_LENGTH + BigEndian.int8(header, 7));
         long at = HEADER_LENGTH;
         while (at + 2 <= end) {
@@ -156,7 +184,8 @@ final class SenseFormat {
                 break;
             }
             MemorySegment descriptor = given.asSlice(at, length);
-            switch (BigEndian.int8(descriptor, 0)) {
+            int type = BigEndian.int8(descriptor, 0);
+            switch (type) {
                 case INFORMATION -> {
                     if (length >= 12 && BigEndian.bit(descriptor, 2, 7)) {
                         information = OptionalLong.of(BigEndian.int64(descriptor, 4));
@@ -182,13 +211,17 @@ final class SenseFormat {
                     }
                 }
                 default -> {
-                } // others say nothing that Sense has a place for
+                    if (length <= MAX_ADDITIONAL_LENGTH) {
+                        further.add(new SenseDescriptor(type,
+                                Bytes.of(descriptor.asSlice(SenseDescriptor.HEADER_LENGTH))));
+                    }
+                }
             }
             at += length;
         }
         return new Sense(key,
                 new AdditionalSense(BigEndian.int8(header, 2), BigEndian.int8(header, 3)),
-                (response & DEFERRED) != 0, information, commandSpecific, specific);
+                (response & DEFERRED) != 0, information, commandSpecific, specific, further);
     }
 
     private static boolean fits(OptionalLong value) {

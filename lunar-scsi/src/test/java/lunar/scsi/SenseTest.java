@@ -2,8 +2,11 @@ package lunar.scsi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -86,6 +89,42 @@ class SenseTest {
     }
 
     @Test
+    void shouldKeepDescriptorsOfDeviceTypesInTheirOrder() {
+        MemorySegment bytes = Golden.bytes(
+                "72 05 24 00 00 00 00 14 0604 0102 0304 0206 0000 c00018 00 0802 ffff 0600");
+        Sense sense = Sense.decode(bytes);
+        assertThat(sense.descriptors()).containsExactly(
+                new SenseDescriptor(0x06, Bytes.ofHex("01020304")),
+                new SenseDescriptor(0x08, Bytes.ofHex("ffff")),
+                new SenseDescriptor(0x06, Bytes.EMPTY));
+        assertThat(sense.descriptor(0x06)).contains(sense.descriptors().getFirst());
+        assertThat(sense.descriptor(0x07)).isEmpty();
+        assertThat(sense).hasToString("ILLEGAL REQUEST 24h/00h invalid field in CDB, CDB byte 24,"
+                + " descriptor 06h, descriptor 08h, descriptor 06h");
+        assertThat(Sense.decode(MemorySegment.ofArray(sense.encodeFixed())))
+                .isEqualTo(Sense.invalidFieldInCdb(24));
+    }
+
+    @Test
+    void shouldOmitDescriptorsThatDoNotFit() {
+        var large = new SenseDescriptor(0x80,
+                Bytes.of(new byte[SenseDescriptor.MAX_CONTENT - 8]));
+        var small = new SenseDescriptor(0x81, Bytes.ofHex("0102030405"));
+        Sense sense = Sense.NONE.withDescriptor(large).withDescriptor(large).withDescriptor(small);
+        byte[] bytes = sense.encodeDescriptor();
+        assertThat(bytes).hasSizeLessThanOrEqualTo(252);
+        assertThat(Sense.decode(MemorySegment.ofArray(bytes)).descriptors())
+                .containsExactly(large, small);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0x00", "0x01", "0x02", "0x0d", "0x100", "-1"})
+    void shouldRefuseDescriptorsThatSenseDecodesItself(String type) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new SenseDescriptor(Integer.decode(type), Bytes.EMPTY));
+    }
+
+    @Test
     void shouldSurviveRandomAndCutBytes() {
         var random = new Random(SEED);
         int[] responses = {0x70, 0x71, 0x72, 0x73, 0xf0, 0xf2};
@@ -134,6 +173,17 @@ class SenseTest {
         OptionalLong command = random.nextBoolean()
                 ? OptionalLong.empty()
                 : OptionalLong.of(random.nextLong() & mask | 1);
-        return new Sense(key, additional, random.nextBoolean(), information, command, specific);
+        return new Sense(key, additional, random.nextBoolean(), information, command, specific,
+                fixed ? List.of() : descriptors(random));
+    }
+
+    private static List<SenseDescriptor> descriptors(Random random) {
+        var descriptors = new ArrayList<SenseDescriptor>();
+        for (int i = random.nextInt(3); i > 0; i--) {
+            byte[] content = new byte[random.nextInt(64)];
+            random.nextBytes(content);
+            descriptors.add(new SenseDescriptor(3 + random.nextInt(10), Bytes.of(content)));
+        }
+        return descriptors;
     }
 }
