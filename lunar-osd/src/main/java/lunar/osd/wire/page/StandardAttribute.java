@@ -1,0 +1,18 @@
+package lunar.osd.wire.page;
+
+import java.util.OptionalInt;
+import lunar.osd.wire.attribute.AttributeId;
+
+/**
+ * An attribute that the OSD standard defines. Number 0 of every page, which identifies the page, is not listed; see
+ * {@link PageIdentification}. Values are unsigned numbers, most significant byte first; times have six bytes and count
+ * milliseconds since 1970, capacities and lengths count bytes.
+ */
+public sealed interface StandardAttribute permits RootAttribute, PartitionAttribute,
+        CollectionAttribute, UserObjectAttribute, CurrentCommandAttribute {
+    /** Page and number. */
+    AttributeId id();
+
+    /** Bytes of a value, if the attribute is set; empty if the length varies or depends on the version. */
+    OptionalInt length();
+}
