@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.ServerSocket;
+import java.nio.channels.SocketChannel;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,11 +37,10 @@ class TcpLoopsTest {
 
     @Test
     void shouldFailToConnectIfNothingListens() throws Exception {
-        InetSocketAddress nobody;
-        try (var free = new ServerSocket(0, 1, Endpoint.ANY_PORT.getAddress())) {
-            nobody = (InetSocketAddress) free.getLocalSocketAddress();
-        }
-        try (var network = echoing()) {
+        // Bound and not listening: a free port could be taken by another process, or be that of the connection itself.
+        try (SocketChannel silent = SocketChannel.open().bind(Endpoint.ANY_PORT);
+                var network = echoing()) {
+            var nobody = (InetSocketAddress) silent.getLocalAddress();
             assertThatExceptionOfType(IOException.class)
                     .isThrownBy(() -> network.loops.connect(nobody, 10_000, Endpoint::new));
             assertThatExceptionOfType(IOException.class).isThrownBy(() -> network.loops.connect(
