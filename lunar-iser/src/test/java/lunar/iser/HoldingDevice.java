@@ -260,7 +260,7 @@ final class HoldingDevice implements ProviderDevice {
             synchronized (posted) {
                 List<Long> now = new ArrayList<>(posted).subList(0,
                         Math.min(posted.size(), into.room()));
-                now.forEach(id -> into.addError(id, CompletionStatus.FLUSHED, 0));
+                now.forEach(id -> into.addResult(id, CompletionStatus.FLUSHED, 0));
                 now.forEach(posted::remove);
                 return now.size();
             }

@@ -132,7 +132,7 @@ public final class CompletionQueue implements AutoCloseable {
         if (reported.room() == 0) {
             reported.grow();
         }
-        reported.addError(id, status, code);
+        reported.addResult(id, status, code);
     }
 
     private boolean take(int at, Completion into) {

@@ -161,7 +161,7 @@ final class HeldDevice implements ProviderDevice {
                     if (held.status(next) == CompletionStatus.SUCCESS) {
                         into.add(id, held.bytes(next));
                     } else {
-                        into.addError(id, held.status(next), held.code(next));
+                        into.addResult(id, held.status(next), held.code(next));
                     }
                 }
                 next++;
@@ -175,7 +175,7 @@ final class HeldDevice implements ProviderDevice {
                 if (held.room() == 0) {
                     held.grow();
                 }
-                held.addError(id, CompletionStatus.FLUSHED, 0);
+                held.addResult(id, CompletionStatus.FLUSHED, 0);
             }
         }
 

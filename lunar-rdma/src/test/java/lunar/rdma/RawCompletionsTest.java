@@ -11,7 +11,7 @@ class RawCompletionsTest {
     void shouldKeepWhatIsBehindTheRemovedOnes() {
         var completions = new RawCompletions(4);
         for (int i = 0; i < 4; i++) {
-            completions.addError(10 + i, CompletionStatus.PEER_LOST, 20 + i);
+            completions.addResult(10 + i, CompletionStatus.PEER_LOST, 20 + i);
         }
         completions.removeFirst(3);
         assertThat(completions.size()).isEqualTo(1);

@@ -70,7 +70,7 @@ final class CompletionReader {
         long error = entries + ERROR_AT;
         if (Calls.long3(queue.readerr(), queue.fid(), error, 0) > 0) {
             int code = Math.abs(Memory.number(error + ERROR)); // shm of 1.17 gives negative ones
-            into.addError(Memory.word(error), status(code), code);
+            into.addResult(Memory.word(error), status(code), code);
         }
     }
 

@@ -377,7 +377,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         }
         int error = peer().copy(request, copier, pieces);
         if (error == 0) {
-            sendQueue.succeed(id);
+            sendQueue.end(id, CompletionStatus.SUCCESS, 0);
         } else {
             refuse(id, status(error), error);
         }
@@ -417,7 +417,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
 
     private void refuse(long id, CompletionStatus status, int code) {
         isBroken = true;
-        sendQueue.refuse(id, status, code);
+        sendQueue.end(id, status, code);
     }
 
     /** Reads completions for a queue of this endpoint. */

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import lunar.rdma.Operation;
@@ -59,8 +60,9 @@ final class ShmPeer implements AutoCloseable {
             throw new PeerException("the peer names shared memory of two processes");
         }
         String file = matcher.group("file");
-        requireOwner(ownBoard, file);
-        requireOwner(ownBoard, from.board());
+        UserPrincipal own = Files.getOwner(FOLDER.resolve(ownBoard));
+        requireOwner(own, file);
+        requireOwner(own, from.board());
         ProcessIdentity process = process(Integer.parseInt(matcher.group("pid")));
         ShmBoard board = ShmBoard.open(from.board());
         boolean opened = false;
@@ -92,8 +94,7 @@ final class ShmPeer implements AutoCloseable {
     }
 
     /** Requires that the peer runs as the same user: files of others could have any contents. */
-    private static void requireOwner(String ownBoard, String file) throws IOException {
-        var own = Files.getOwner(FOLDER.resolve(ownBoard));
+    private static void requireOwner(UserPrincipal own, String file) throws IOException {
         if (!Files.getOwner(FOLDER.resolve(file), LinkOption.NOFOLLOW_LINKS).equals(own)) {
             throw new PeerException("the peer belongs to another user");
         }

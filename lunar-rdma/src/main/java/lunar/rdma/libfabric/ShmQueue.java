@@ -30,22 +30,13 @@ final class ShmQueue implements ProviderQueue {
 
     void remove(ShmEndpoint endpoint) { endpoints.remove(endpoint); }
 
-    /** Reports an operation that has been performed. Any thread. */
-    void succeed(long id) {
-        end(id, CompletionStatus.SUCCESS, 0);
-    }
-
-    /** Reports an operation that has failed, or is not performed. Any thread. */
-    void refuse(long id, CompletionStatus status, int code) {
-        end(id, status, code);
-    }
-
-    private void end(long id, CompletionStatus status, int code) {
+    /** Reports an operation that has been performed, has failed, or is not performed. Any thread. */
+    void end(long id, CompletionStatus status, int code) {
         synchronized (ended) {
             if (ended.room() == 0) {
                 makeRoom();
             }
-            ended.addError(id, status, code);
+            ended.addResult(id, status, code);
             hasEnded = true;
         }
         channel.wakeSleeping();
@@ -87,7 +78,7 @@ final class ShmQueue implements ProviderQueue {
     private void takeEnded(RawCompletions into) {
         synchronized (ended) {
             while (into.room() > 0 && next < ended.size()) {
-                into.addError(ended.id(next), ended.status(next), ended.code(next));
+                into.addResult(ended.id(next), ended.status(next), ended.code(next));
                 next++;
             }
             if (next == ended.size()) {

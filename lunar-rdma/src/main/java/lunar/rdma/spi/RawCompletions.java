@@ -68,7 +68,7 @@ public final class RawCompletions {
      *
      * @param code error code of the native library; 0 for none
      */
-    public void addError(long id, CompletionStatus status, int code) {
+    public void addResult(long id, CompletionStatus status, int code) {
         add(id, status, 0, code, 0, 0);
     }
 

@@ -64,7 +64,7 @@ final class VerbsQueue implements ProviderQueue {
             int taker = takers.get(batch.get(JAVA_INT, at + WorkLayouts.COMPLETION_QP_NUM));
             into.addShared(id, taker, status, length, code, key);
         } else if (!success) {
-            into.addError(id, status, code);
+            into.addResult(id, status, code);
         } else if (key != 0) {
             into.addInvalidated(id, length, key);
         } else {

@@ -63,9 +63,15 @@ class ShmDomainTest {
                 4096, ShmBoard.WRITABLE)).isTrue();
     }
 
-    private static void requireWaiting(CompletableFuture<Void> closing) {
-        assertThatThrownBy(() -> closing.get(50, TimeUnit.MILLISECONDS))
+    /** Requires that an action waits for an access to a region, and ends when something else has happened. */
+    private void requireWait(ShmBoard.Connection connection, ProviderRegion region, Runnable action,
+            Runnable event) throws Exception {
+        begin(connection, region);
+        var waiting = CompletableFuture.runAsync(action);
+        assertThatThrownBy(() -> waiting.get(50, TimeUnit.MILLISECONDS))
                 .isInstanceOf(TimeoutException.class);
+        event.run();
+        waiting.get(60, TimeUnit.SECONDS);
     }
 
     @Test
@@ -73,11 +79,7 @@ class ShmDomainTest {
         ShmBoard.Connection connection = connection();
         try (Arena arena = Arena.ofShared()) {
             ProviderRegion region = region(arena);
-            begin(connection, region);
-            var closing = CompletableFuture.runAsync(region::close);
-            requireWaiting(closing);
-            peersView.endAccess(connection);
-            closing.get(60, TimeUnit.SECONDS);
+            requireWait(connection, region, region::close, () -> peersView.endAccess(connection));
         }
         domain.giveConnection(connection, true);
     }
@@ -87,11 +89,7 @@ class ShmDomainTest {
         ShmBoard.Connection connection = connection();
         try (Arena arena = Arena.ofShared()) {
             ProviderRegion region = region(arena);
-            begin(connection, region);
-            var closing = CompletableFuture.runAsync(region::close);
-            requireWaiting(closing);
-            process.destroyForcibly();
-            closing.get(60, TimeUnit.SECONDS);
+            requireWait(connection, region, region::close, process::destroyForcibly);
         }
         domain.giveConnection(connection, true);
     }
@@ -101,12 +99,8 @@ class ShmDomainTest {
         ShmBoard.Connection connection = connection();
         try (Arena arena = Arena.ofShared()) {
             ProviderRegion region = region(arena);
-            begin(connection, region);
-            var ending = CompletableFuture
-                    .runAsync(() -> domain.giveConnection(connection, false));
-            requireWaiting(ending);
-            peersView.endAccess(connection);
-            ending.get(60, TimeUnit.SECONDS);
+            requireWait(connection, region, () -> domain.giveConnection(connection, false),
+                    () -> peersView.endAccess(connection));
             region.close();
         }
     }
