@@ -11,4 +11,5 @@ module lunar.scsi {
     exports lunar.scsi.primary;
     exports lunar.scsi.reservation;
     exports lunar.scsi.vpd;
+    exports lunar.scsi.wire;
 }

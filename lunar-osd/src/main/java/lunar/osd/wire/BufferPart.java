@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import lunar.osd.field.Fields;
 import lunar.scsi.InvalidCdbException;
 import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * A part of data-out or data-in, named by an encoded offset and a length of a CDB. A part without bytes has offset 0;
@@ -42,7 +43,7 @@ public record BufferPart(long offset, long length) {
     /** Reads the length and the offset of a CDB. */
     public static BufferPart decode(MemorySegment cdb, int lengthAt, int offsetAt,
             OsdVersion version) throws InvalidCdbException {
-        long length = Fields.int32(cdb, lengthAt);
+        long length = BigEndian.int32(cdb, lengthAt);
         if (length == 0) {
             return NONE;
         }
@@ -57,8 +58,8 @@ public record BufferPart(long offset, long length) {
      * @throws IllegalArgumentException for an offset that cannot be encoded
      */
     public void encode(MemorySegment cdb, int lengthAt, int offsetAt, OsdVersion version) {
-        Fields.int32(cdb, lengthAt, length);
-        Fields.int32(cdb, offsetAt,
+        BigEndian.int32(cdb, lengthAt, length);
+        BigEndian.int32(cdb, offsetAt,
                 isEmpty() ? EncodedOffset.UNUSED : EncodedOffset.encode(offset, version));
     }
 }

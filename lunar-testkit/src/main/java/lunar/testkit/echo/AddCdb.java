@@ -1,10 +1,10 @@
 package lunar.testkit.echo;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import lunar.scsi.Bytes;
 import lunar.scsi.Cdb;
 import lunar.scsi.InvalidCdbException;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * ADD: returns the data-out with bytes of the CDB added. A variable-length CDB (SPC-5 section 4.2.3), with data in both
@@ -41,22 +41,17 @@ public record AddCdb(Bytes addends) implements Cdb {
         if (cdb.byteSize() <= ADDENDS_AT) {
             throw InvalidCdbException.field((int) cdb.byteSize());
         }
-        if (int8(cdb, ADDITIONAL_LENGTH_AT) + SERVICE_ACTION_AT != cdb.byteSize()
+        if (BigEndian.int8(cdb, ADDITIONAL_LENGTH_AT) + SERVICE_ACTION_AT != cdb.byteSize()
                 || cdb.byteSize() % 4 != 0) {
             throw InvalidCdbException.field(ADDITIONAL_LENGTH_AT);
         }
-        if ((int8(cdb, SERVICE_ACTION_AT) << Byte.SIZE
-                | int8(cdb, SERVICE_ACTION_AT + 1)) != SERVICE_ACTION) {
+        if (BigEndian.int16(cdb, SERVICE_ACTION_AT) != SERVICE_ACTION) {
             throw InvalidCdbException.field(SERVICE_ACTION_AT);
         }
-        if ((cdb.get(ValueLayout.JAVA_BYTE, CONTROL_AT) & NACA) != 0) {
+        if ((BigEndian.int8(cdb, CONTROL_AT) & NACA) != 0) {
             throw InvalidCdbException.field(CONTROL_AT, 2);
         }
         return new AddCdb(Bytes.of(cdb.asSlice(ADDENDS_AT)));
-    }
-
-    private static int int8(MemorySegment cdb, int at) {
-        return cdb.get(ValueLayout.JAVA_BYTE, at) & 0xff;
     }
 
     /** Returns the sum at an offset of the data. */
@@ -76,11 +71,9 @@ public record AddCdb(Bytes addends) implements Cdb {
     @Override
     public void encode(MemorySegment target) {
         target.asSlice(0, ADDENDS_AT).fill((byte) 0);
-        target.set(ValueLayout.JAVA_BYTE, 0, (byte) OPCODE);
-        target.set(ValueLayout.JAVA_BYTE, ADDITIONAL_LENGTH_AT,
-                (byte) (length() - SERVICE_ACTION_AT));
-        target.set(ValueLayout.JAVA_BYTE, SERVICE_ACTION_AT, (byte) (SERVICE_ACTION >> Byte.SIZE));
-        target.set(ValueLayout.JAVA_BYTE, SERVICE_ACTION_AT + 1, (byte) SERVICE_ACTION);
+        BigEndian.int8(target, 0, OPCODE);
+        BigEndian.int8(target, ADDITIONAL_LENGTH_AT, length() - SERVICE_ACTION_AT);
+        BigEndian.int16(target, SERVICE_ACTION_AT, SERVICE_ACTION);
         MemorySegment.copy(MemorySegment.ofArray(addends.toArray()), 0, target, ADDENDS_AT,
                 addends.length());
     }

@@ -1,9 +1,9 @@
 package lunar.osd.wire.attribute;
 
 import java.lang.foreign.MemorySegment;
-import lunar.osd.field.Fields;
 import lunar.osd.wire.OsdVersion;
 import lunar.scsi.InvalidCdbException;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * The get and set attributes parameters of a CDB, bytes 52 to 79, in the format that GET/SET CDBFMT (bits 5 and 4 of
@@ -40,7 +40,7 @@ public sealed interface AttributeParameters
      */
     static AttributeParameters decode(MemorySegment cdb, OsdVersion version)
             throws InvalidCdbException {
-        int format = Fields.int8(cdb, ParameterLayout.FORMAT_AT) >> ParameterLayout.FORMAT_SHIFT
+        int format = BigEndian.int8(cdb, ParameterLayout.FORMAT_AT) >> ParameterLayout.FORMAT_SHIFT
                 & ParameterLayout.FORMAT_MASK;
         return switch (format) {
             case PageParameters.FORMAT -> PageParameters.decode(cdb, version);

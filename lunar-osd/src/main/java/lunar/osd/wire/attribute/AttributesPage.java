@@ -5,6 +5,7 @@ import lunar.osd.field.Fields;
 import lunar.scsi.Bytes;
 import lunar.scsi.MalformedDataException;
 import lunar.scsi.ParameterData;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * A page in data-in, for {@link PageParameters}. A page that does not exist, or has no page format, has no fields.
@@ -35,15 +36,15 @@ public record AttributesPage(int page, Bytes fields) implements ParameterData {
                     "attributes page of " + bytes.byteSize() + " bytes has no header");
         }
         return new AttributesPage(Fields.bits32(bytes, 0), Fields.bytes(bytes, HEADER_LENGTH,
-                Math.min(Fields.int32(bytes, 4), bytes.byteSize() - HEADER_LENGTH)));
+                Math.min(BigEndian.int32(bytes, 4), bytes.byteSize() - HEADER_LENGTH)));
     }
 
     @Override
     public byte[] bytes() {
         byte[] array = new byte[HEADER_LENGTH + fields.length()];
         var bytes = MemorySegment.ofArray(array);
-        Fields.int32(bytes, 0, page);
-        Fields.int32(bytes, 4, fields.length());
+        BigEndian.int32(bytes, 0, page);
+        BigEndian.int32(bytes, 4, fields.length());
         Fields.bytes(bytes, HEADER_LENGTH, fields);
         return array;
     }

@@ -6,6 +6,7 @@ import java.util.List;
 import lunar.osd.field.Fields;
 import lunar.osd.wire.OsdVersion;
 import lunar.scsi.MalformedDataException;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * Attributes of objects that one CREATE made, in data-in: list type Fh. OSD-1 only. Each entry is a User_Object_ID (8
@@ -36,12 +37,12 @@ public record CreatedObjectsAttributesList(List<Entry> entries) {
         var entries = new ArrayList<Entry>();
         long at = ListLayout.headerLength(VERSION);
         while (at + header <= end) {
-            int length = Fields.int16(list, at + ID_LENGTH + EntryLayout.lengthAt(VERSION));
+            int length = BigEndian.int16(list, at + ID_LENGTH + EntryLayout.lengthAt(VERSION));
             int present = length == EntryLayout.UNSET ? 0 : length;
             if (at + header + present > end) {
                 break;
             }
-            entries.add(new Entry(Fields.int64(list, at),
+            entries.add(new Entry(BigEndian.int64(list, at),
                     new Attribute(EntryLayout.id(list, at + ID_LENGTH),
                             Fields.bytes(list, at + header, present))));
             at += header + present;
@@ -57,7 +58,7 @@ public record CreatedObjectsAttributesList(List<Entry> entries) {
         var list = MemorySegment.ofArray(array);
         long at = ListLayout.headerLength(VERSION);
         for (Entry entry : entries) {
-            Fields.int64(list, at, entry.objectId());
+            BigEndian.int64(list, at, entry.objectId());
             at = EntryLayout.returned(list, at + ID_LENGTH, entry.attribute(), VERSION);
         }
         return ListLayout.truncate(array, target, allocationLength, VERSION);

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import lunar.osd.field.Fields;
 import lunar.osd.wire.OsdVersion;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * Entries of lists of attributes with values.
@@ -51,15 +52,15 @@ final class EntryLayout {
     }
 
     static void id(MemorySegment list, long at, AttributeId id) {
-        Fields.int32(list, at, id.page());
-        Fields.int32(list, at + 4, id.number());
+        BigEndian.int32(list, at, id.page());
+        BigEndian.int32(list, at + 4, id.number());
     }
 
     /** Writes an entry of data-out; returns the offset behind it. */
     static long set(MemorySegment list, long at, Attribute attribute, OsdVersion version) {
         int length = attribute.value().length();
         id(list, at, attribute.id());
-        Fields.int16(list, at + lengthAt(version), length);
+        BigEndian.int16(list, at + lengthAt(version), length);
         Fields.bytes(list, at + headerLength(version), attribute.value());
         return at + length(length, version);
     }
@@ -68,7 +69,7 @@ final class EntryLayout {
     static long returned(MemorySegment list, long at, Attribute attribute, OsdVersion version) {
         long next = set(list, at, attribute, version);
         if (!attribute.isSet() && version == OsdVersion.OSD_1) {
-            Fields.int16(list, at + lengthAt(version), UNSET);
+            BigEndian.int16(list, at + lengthAt(version), UNSET);
         }
         return next;
     }
@@ -79,7 +80,7 @@ final class EntryLayout {
         int header = headerLength(version);
         long at = from;
         while (at + header <= end) {
-            int length = Fields.int16(list, at + lengthAt(version));
+            int length = BigEndian.int16(list, at + lengthAt(version));
             int present = length == UNSET ? 0 : length;
             if (at + header + present > end) {
                 break;

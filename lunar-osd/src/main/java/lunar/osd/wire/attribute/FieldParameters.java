@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import lunar.osd.field.Fields;
 import lunar.osd.wire.OsdVersion;
 import lunar.scsi.InvalidCdbException;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * Sets one attribute to a value in the CDB (OSD-2).
@@ -30,7 +31,7 @@ public record FieldParameters(Attribute attribute) implements AttributeParameter
     }
 
     static FieldParameters decode(MemorySegment cdb) throws InvalidCdbException {
-        int length = Fields.int16(cdb, LENGTH_AT);
+        int length = BigEndian.int16(cdb, LENGTH_AT);
         if (length > MAX_LENGTH) {
             throw InvalidCdbException.field(LENGTH_AT);
         }
@@ -53,9 +54,9 @@ public record FieldParameters(Attribute attribute) implements AttributeParameter
 
     @Override
     public void encode(MemorySegment cdb, OsdVersion version) {
-        Fields.int32(cdb, PAGE_AT, attribute.id().page());
-        Fields.int32(cdb, NUMBER_AT, attribute.id().number());
-        Fields.int16(cdb, LENGTH_AT, attribute.value().length());
+        BigEndian.int32(cdb, PAGE_AT, attribute.id().page());
+        BigEndian.int32(cdb, NUMBER_AT, attribute.id().number());
+        BigEndian.int16(cdb, LENGTH_AT, attribute.value().length());
         Fields.bytes(cdb, VALUE_AT, attribute.value());
     }
 }

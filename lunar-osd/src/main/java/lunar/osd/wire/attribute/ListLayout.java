@@ -2,10 +2,10 @@ package lunar.osd.wire.attribute;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import lunar.osd.field.Fields;
 import lunar.osd.wire.OsdVersion;
 import lunar.scsi.InvalidParameterListException;
 import lunar.scsi.MalformedDataException;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * The header of attribute lists.
@@ -42,7 +42,7 @@ final class ListLayout {
         if (list.byteSize() < headerLength(version)) {
             throw InvalidParameterListException.length();
         }
-        if ((Fields.int8(list, 0) & TYPE_MASK) != type) {
+        if ((BigEndian.int8(list, 0) & TYPE_MASK) != type) {
             throw InvalidParameterListException.field(0, TYPE_BIT);
         }
     }
@@ -55,12 +55,14 @@ final class ListLayout {
             throw new MalformedDataException(
                     "attributes list of " + list.byteSize() + " bytes has no header");
         }
-        if ((Fields.int8(list, 0) & TYPE_MASK) != type) {
+        if ((BigEndian.int8(list, 0) & TYPE_MASK) != type) {
             throw new MalformedDataException(
-                    "attributes list has type " + (Fields.int8(list, 0) & TYPE_MASK) + ", not "
+                    "attributes list has type " + (BigEndian.int8(list, 0) & TYPE_MASK) + ", not "
                             + type);
         }
-        long length = version == OsdVersion.OSD_1 ? Fields.int16(list, 2) : Fields.int32(list, 4);
+        long length = version == OsdVersion.OSD_1
+                ? BigEndian.int16(list, 2)
+                : BigEndian.int32(list, 4);
         return Math.min(list.byteSize(), header + length);
     }
 
@@ -82,9 +84,9 @@ final class ListLayout {
         int length = (int) Math.min(list.length, most);
         var whole = MemorySegment.ofArray(list);
         if (version == OsdVersion.OSD_1) {
-            Fields.int16(whole, 2, Math.max(0, length - header));
+            BigEndian.int16(whole, 2, Math.max(0, length - header));
         } else {
-            Fields.int32(whole, 4, Math.max(0, length - header));
+            BigEndian.int32(whole, 4, Math.max(0, length - header));
         }
         MemorySegment.copy(list, 0, target, ValueLayout.JAVA_BYTE, 0, length);
         return length;

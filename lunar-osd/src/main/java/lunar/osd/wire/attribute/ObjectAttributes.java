@@ -7,6 +7,7 @@ import lunar.osd.field.Fields;
 import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.OsdVersion;
 import lunar.scsi.MalformedDataException;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * An object with some of its attributes: an entry of a {@link MultiObjectAttributesList} and of the replies of LIST and
@@ -39,9 +40,9 @@ public record ObjectAttributes(long id, ObjectType type, List<Attribute> attribu
 
     /** Writes {@link #length()} bytes; returns the offset behind them. */
     public long encode(MemorySegment target, long at) {
-        Fields.int64(target, at, id);
-        Fields.int8(target, at + TYPE_AT, type.code());
-        Fields.int16(target, at + LENGTH_AT, length() - HEADER_LENGTH);
+        BigEndian.int64(target, at, id);
+        BigEndian.int8(target, at + TYPE_AT, type.code());
+        BigEndian.int16(target, at + LENGTH_AT, length() - HEADER_LENGTH);
         long next = at + HEADER_LENGTH;
         for (Attribute attribute : attributes) {
             next = EntryLayout.returned(target, next, attribute, OsdVersion.OSD_2);
@@ -61,14 +62,14 @@ public record ObjectAttributes(long id, ObjectType type, List<Attribute> attribu
         var objects = new ArrayList<ObjectAttributes>();
         long at = from;
         while (at + HEADER_LENGTH <= end) {
-            int code = Fields.int8(bytes, at + TYPE_AT);
-            long next = at + HEADER_LENGTH + Fields.int16(bytes, at + LENGTH_AT);
+            int code = BigEndian.int8(bytes, at + TYPE_AT);
+            long next = at + HEADER_LENGTH + BigEndian.int16(bytes, at + LENGTH_AT);
             if (next > end) {
                 break;
             }
             ObjectType type = ObjectType.of(code)
                     .orElseThrow(() -> new MalformedDataException("object type " + code));
-            objects.add(new ObjectAttributes(Fields.int64(bytes, at), type,
+            objects.add(new ObjectAttributes(BigEndian.int64(bytes, at), type,
                     EntryLayout.returned(bytes, at + HEADER_LENGTH, next, OsdVersion.OSD_2)));
             at = next;
         }

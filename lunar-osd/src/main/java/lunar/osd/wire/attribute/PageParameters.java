@@ -6,6 +6,7 @@ import lunar.osd.field.Fields;
 import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.OsdVersion;
 import lunar.scsi.InvalidCdbException;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * Gets a page, and sets one attribute to a value in data-out.
@@ -80,10 +81,10 @@ public record PageParameters(int getPage, BufferPart retrieved, Optional<Attribu
 
     @Override
     public void encode(MemorySegment cdb, OsdVersion version) {
-        Fields.int32(cdb, GET_PAGE_AT, getPage);
+        BigEndian.int32(cdb, GET_PAGE_AT, getPage);
         retrieved.encode(cdb, ALLOCATION_LENGTH_AT, RETRIEVED_OFFSET_AT, version);
-        Fields.int32(cdb, SET_PAGE_AT, set.map(AttributeId::page).orElse(NO_PAGE));
-        Fields.int32(cdb, SET_NUMBER_AT, set.map(AttributeId::number).orElse(0));
+        BigEndian.int32(cdb, SET_PAGE_AT, set.map(AttributeId::page).orElse(NO_PAGE));
+        BigEndian.int32(cdb, SET_NUMBER_AT, set.map(AttributeId::number).orElse(0));
         setValue.encode(cdb, SET_LENGTH_AT, SET_OFFSET_AT, version);
     }
 }

@@ -6,6 +6,7 @@ import java.util.List;
 import lunar.osd.field.Fields;
 import lunar.osd.wire.OsdVersion;
 import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * The attributes to set, in data-out: list type 9h, with an entry per attribute. An attribute without a value is
@@ -38,7 +39,7 @@ public record SetAttributesList(List<Attribute> attributes) {
             if (at + header > list.byteSize()) {
                 throw InvalidParameterListException.length();
             }
-            int length = Fields.int16(list, at + EntryLayout.lengthAt(version));
+            int length = BigEndian.int16(list, at + EntryLayout.lengthAt(version));
             if (length > Attribute.MAX_LENGTH) {
                 throw InvalidParameterListException
                         .field((int) Math.min(at, 0xffff) + EntryLayout.lengthAt(version));

@@ -10,6 +10,7 @@ import lunar.osd.wire.security.Capability;
 import lunar.osd.wire.security.SecurityParameters;
 import lunar.scsi.Bytes;
 import lunar.scsi.InvalidCdbException;
+import lunar.scsi.wire.BigEndian;
 
 /** Reads a CDB: the common fields when created, then those of the command. */
 final class CdbReader {
@@ -30,8 +31,8 @@ final class CdbReader {
         if (bytes.byteSize() < CdbLayout.SERVICE_ACTION_AT + 2) {
             throw InvalidCdbException.field((int) bytes.byteSize());
         }
-        int code = Fields.int16(bytes, CdbLayout.SERVICE_ACTION_AT);
-        if (Fields.int8(bytes, 0) != CdbLayout.OPCODE) {
+        int code = BigEndian.int16(bytes, CdbLayout.SERVICE_ACTION_AT);
+        if (BigEndian.int8(bytes, 0) != CdbLayout.OPCODE) {
             throw InvalidCdbException.operationCode();
         }
         action = ServiceAction.of(code).filter(ServiceAction::hasLayout)
@@ -55,7 +56,7 @@ final class CdbReader {
         if (bytes.byteSize() < length) {
             throw InvalidCdbException.field((int) bytes.byteSize());
         }
-        int additional = Fields.int8(bytes, CdbLayout.ADDITIONAL_LENGTH_AT);
+        int additional = BigEndian.int8(bytes, CdbLayout.ADDITIONAL_LENGTH_AT);
         boolean exact = additional == length - CdbLayout.UNCOUNTED && bytes.byteSize() == length;
         boolean linux = version == OsdVersion.OSD_1 && additional == ADDITIONAL_LENGTH_OSD_2
                 && bytes.byteSize() <= OsdVersion.OSD_2.cdbLength();
@@ -125,13 +126,13 @@ final class CdbReader {
         return length;
     }
 
-    int int8(int at) { return Fields.int8(cdb, at); }
+    int int8(int at) { return BigEndian.int8(cdb, at); }
 
-    int int16(int at) { return Fields.int16(cdb, at); }
+    int int16(int at) { return BigEndian.int16(cdb, at); }
 
-    long int32(int at) { return Fields.int32(cdb, at); }
+    long int32(int at) { return BigEndian.int32(cdb, at); }
 
-    long int64(int at) { return Fields.int64(cdb, at); }
+    long int64(int at) { return BigEndian.int64(cdb, at); }
 
     Bytes bytes(int at, int length) { return Fields.bytes(cdb, at, length); }
 }

@@ -6,6 +6,7 @@ import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
 import lunar.scsi.Bytes;
+import lunar.scsi.wire.BigEndian;
 
 /** Writes a CDB: the common fields when created, then those of the command. */
 final class CdbWriter {
@@ -16,16 +17,16 @@ final class CdbWriter {
         version = common.version();
         cdb = target.asSlice(0, version.cdbLength());
         cdb.fill((byte) 0);
-        Fields.int8(cdb, 0, CdbLayout.OPCODE);
-        Fields.int8(cdb, CdbLayout.ADDITIONAL_LENGTH_AT,
+        BigEndian.int8(cdb, 0, CdbLayout.OPCODE);
+        BigEndian.int8(cdb, CdbLayout.ADDITIONAL_LENGTH_AT,
                 version.cdbLength() - CdbLayout.UNCOUNTED);
-        Fields.int16(cdb, CdbLayout.SERVICE_ACTION_AT, action.code(version));
-        Fields.int8(cdb, CdbLayout.OPTIONS_AT, common.options().optionsByte());
-        Fields.int8(cdb, CdbLayout.FORMAT_AT,
+        BigEndian.int16(cdb, CdbLayout.SERVICE_ACTION_AT, action.code(version));
+        BigEndian.int8(cdb, CdbLayout.OPTIONS_AT, common.options().optionsByte());
+        BigEndian.int8(cdb, CdbLayout.FORMAT_AT,
                 common.attributes().format() << CdbLayout.FORMAT_SHIFT);
-        Fields.int8(cdb, CdbLayout.TIMESTAMPS_AT, common.options().timestampsControl());
-        Fields.int64(cdb, CdbLayout.PARTITION_AT, object.partition());
-        Fields.int64(cdb, CdbLayout.OBJECT_AT, object.object());
+        BigEndian.int8(cdb, CdbLayout.TIMESTAMPS_AT, common.options().timestampsControl());
+        BigEndian.int64(cdb, CdbLayout.PARTITION_AT, object.partition());
+        BigEndian.int64(cdb, CdbLayout.OBJECT_AT, object.object());
         common.attributes().encode(cdb, version);
         common.capability().encode(cdb.asSlice(CdbLayout.CAPABILITY_AT), version);
         common.security().encode(cdb.asSlice(CdbLayout.securityAt(version)));
@@ -33,55 +34,55 @@ final class CdbWriter {
 
     /** Sets bits of the options byte. */
     CdbWriter options(int bits) {
-        Fields.int8(cdb, CdbLayout.OPTIONS_AT, Fields.int8(cdb, CdbLayout.OPTIONS_AT) | bits);
+        BigEndian.int8(cdb, CdbLayout.OPTIONS_AT, BigEndian.int8(cdb, CdbLayout.OPTIONS_AT) | bits);
         return this;
     }
 
     /** Sets bits beside get/set CDBFMT. */
     CdbWriter bits(int bits) {
-        Fields.int8(cdb, CdbLayout.FORMAT_AT, Fields.int8(cdb, CdbLayout.FORMAT_AT) | bits);
+        BigEndian.int8(cdb, CdbLayout.FORMAT_AT, BigEndian.int8(cdb, CdbLayout.FORMAT_AT) | bits);
         return this;
     }
 
     CdbWriter length(long value) {
-        Fields.int64(cdb, CdbLayout.lengthAt(version), value);
+        BigEndian.int64(cdb, CdbLayout.lengthAt(version), value);
         return this;
     }
 
     CdbWriter start(long value) {
-        Fields.int64(cdb, CdbLayout.startAt(version), value);
+        BigEndian.int64(cdb, CdbLayout.startAt(version), value);
         return this;
     }
 
     CdbWriter listIdentifier(long value) {
-        Fields.int32(cdb, CdbLayout.listIdentifierAt(version), value);
+        BigEndian.int32(cdb, CdbLayout.listIdentifierAt(version), value);
         return this;
     }
 
     CdbWriter continuationLength(long value) {
         if (version == OsdVersion.OSD_2) {
-            Fields.int32(cdb, CdbLayout.CONTINUATION_AT, value);
+            BigEndian.int32(cdb, CdbLayout.CONTINUATION_AT, value);
         }
         return this;
     }
 
     CdbWriter int8(int at, int value) {
-        Fields.int8(cdb, at, value);
+        BigEndian.int8(cdb, at, value);
         return this;
     }
 
     CdbWriter int16(int at, int value) {
-        Fields.int16(cdb, at, value);
+        BigEndian.int16(cdb, at, value);
         return this;
     }
 
     CdbWriter int32(int at, long value) {
-        Fields.int32(cdb, at, value);
+        BigEndian.int32(cdb, at, value);
         return this;
     }
 
     CdbWriter int64(int at, long value) {
-        Fields.int64(cdb, at, value);
+        BigEndian.int64(cdb, at, value);
         return this;
     }
 

@@ -7,6 +7,7 @@ import lunar.osd.field.Fields;
 import lunar.osd.wire.ObjectId;
 import lunar.scsi.Bytes;
 import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.wire.BigEndian;
 
 /** A descriptor of a {@link ContinuationSegment}. */
 public sealed interface ContinuationDescriptor
@@ -52,7 +53,8 @@ public sealed interface ContinuationDescriptor
             checkMultiple(content, EXTENT_LENGTH);
             var extents = new ArrayList<Extent>();
             for (long at = 0; at < content.byteSize(); at += EXTENT_LENGTH) {
-                extents.add(new Extent(Fields.int64(content, at), Fields.int64(content, at + 8)));
+                extents.add(
+                        new Extent(BigEndian.int64(content, at), BigEndian.int64(content, at + 8)));
             }
             return new ScatterGather(extents);
         }
@@ -66,8 +68,8 @@ public sealed interface ContinuationDescriptor
             var content = MemorySegment.ofArray(array);
             long at = 0;
             for (Extent extent : extents) {
-                Fields.int64(content, at, extent.offset());
-                Fields.int64(content, at + 8, extent.length());
+                BigEndian.int64(content, at, extent.offset());
+                BigEndian.int64(content, at + 8, extent.length());
                 at += EXTENT_LENGTH;
             }
             return array;
@@ -86,7 +88,7 @@ public sealed interface ContinuationDescriptor
             checkMultiple(content, ID_LENGTH);
             var ids = new ArrayList<Long>();
             for (long at = 0; at < content.byteSize(); at += ID_LENGTH) {
-                ids.add(Fields.int64(content, at));
+                ids.add(BigEndian.int64(content, at));
             }
             return new UserObjects(ids);
         }
@@ -99,7 +101,7 @@ public sealed interface ContinuationDescriptor
             byte[] array = new byte[Math.multiplyExact(ID_LENGTH, ids.size())];
             var content = MemorySegment.ofArray(array);
             for (int i = 0; i < ids.size(); i++) {
-                Fields.int64(content, (long) i * ID_LENGTH, ids.get(i));
+                BigEndian.int64(content, (long) i * ID_LENGTH, ids.get(i));
             }
             return array;
         }
@@ -112,7 +114,7 @@ public sealed interface ContinuationDescriptor
                 throw InvalidParameterListException.length();
             }
             return new CopySource(
-                    new ObjectId(Fields.int64(content, 0), Fields.int64(content, 8)),
+                    new ObjectId(BigEndian.int64(content, 0), BigEndian.int64(content, 8)),
                     Bytes.of(content.asSlice(ObjectId.LENGTH)));
         }
 
@@ -123,8 +125,8 @@ public sealed interface ContinuationDescriptor
         public byte[] content() {
             byte[] array = new byte[ObjectId.LENGTH + flags.length()];
             var content = MemorySegment.ofArray(array);
-            Fields.int64(content, 0, source.partition());
-            Fields.int64(content, 8, source.object());
+            BigEndian.int64(content, 0, source.partition());
+            BigEndian.int64(content, 8, source.object());
             Fields.bytes(content, ObjectId.LENGTH, flags);
             return array;
         }

@@ -10,6 +10,7 @@ import lunar.osd.wire.ServiceAction;
 import lunar.scsi.Bytes;
 import lunar.scsi.InvalidParameterListException;
 import lunar.scsi.ParameterData;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * A CDB continuation segment, the first bytes of data-out; the data of the command follow directly. OSD-2 only.
@@ -68,10 +69,10 @@ public record ContinuationSegment(ServiceAction action, Bytes integrityCheckValu
         if (segment.byteSize() < HEADER_LENGTH) {
             throw InvalidParameterListException.length();
         }
-        if (Fields.int8(segment, 0) != FORMAT) {
+        if (BigEndian.int8(segment, 0) != FORMAT) {
             throw InvalidParameterListException.field(0);
         }
-        if (Fields.int16(segment, ACTION_AT) != action.code(OsdVersion.OSD_2)) {
+        if (BigEndian.int16(segment, ACTION_AT) != action.code(OsdVersion.OSD_2)) {
             throw InvalidParameterListException.field(ACTION_AT);
         }
         return new ContinuationSegment(action,
@@ -86,12 +87,12 @@ public record ContinuationSegment(ServiceAction action, Bytes integrityCheckValu
             if (at + DESCRIPTOR_HEADER > segment.byteSize()) {
                 throw InvalidParameterListException.length();
             }
-            int type = Fields.int16(segment, at);
+            int type = BigEndian.int16(segment, at);
             if (type == END) {
                 break;
             }
-            long length = Fields.int32(segment, at + LENGTH_AT);
-            long padded = length + (Fields.int8(segment, at + PAD_LENGTH_AT) & PAD_MASK);
+            long length = BigEndian.int32(segment, at + LENGTH_AT);
+            long padded = length + (BigEndian.int8(segment, at + PAD_LENGTH_AT) & PAD_MASK);
             if (padded != Fields.align8(padded)) {
                 throw InvalidParameterListException
                         .field((int) Math.min(at + PAD_LENGTH_AT, 0xffff), PAD_LENGTH_BIT);
@@ -111,8 +112,8 @@ public record ContinuationSegment(ServiceAction action, Bytes integrityCheckValu
     public byte[] bytes() {
         byte[] header = new byte[HEADER_LENGTH];
         var bytes = MemorySegment.ofArray(header);
-        Fields.int8(bytes, 0, FORMAT);
-        Fields.int16(bytes, ACTION_AT, action.code(OsdVersion.OSD_2));
+        BigEndian.int8(bytes, 0, FORMAT);
+        BigEndian.int16(bytes, ACTION_AT, action.code(OsdVersion.OSD_2));
         Fields.bytes(bytes, INTEGRITY_AT, integrityCheckValue);
         var out = new ByteArrayOutputStream();
         out.writeBytes(header);
@@ -121,9 +122,9 @@ public record ContinuationSegment(ServiceAction action, Bytes integrityCheckValu
             int pad = (int) (Fields.align8(content.length) - content.length);
             byte[] start = new byte[DESCRIPTOR_HEADER];
             var fields = MemorySegment.ofArray(start);
-            Fields.int16(fields, 0, descriptor.type());
-            Fields.int8(fields, PAD_LENGTH_AT, pad);
-            Fields.int32(fields, LENGTH_AT, content.length);
+            BigEndian.int16(fields, 0, descriptor.type());
+            BigEndian.int8(fields, PAD_LENGTH_AT, pad);
+            BigEndian.int32(fields, LENGTH_AT, content.length);
             out.writeBytes(start);
             out.writeBytes(content);
             out.writeBytes(new byte[pad]);

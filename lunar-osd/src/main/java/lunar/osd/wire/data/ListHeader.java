@@ -6,6 +6,7 @@ import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
 import lunar.scsi.MalformedDataException;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * The header of the replies of LIST and LIST COLLECTION.
@@ -68,12 +69,12 @@ public record ListHeader(OsdVersion version, long additionalLength, long continu
             throw new MalformedDataException(
                     "list of " + bytes.byteSize() + " bytes has no header");
         }
-        int flags = Fields.int8(bytes, FLAGS_AT);
+        int flags = BigEndian.int8(bytes, FLAGS_AT);
         int format = flags >> FORMAT_SHIFT;
         boolean attributes = version == OsdVersion.OSD_2
                 && (format & FORMAT_MASK) == WITH_ATTRIBUTES;
-        return new ListHeader(version, Fields.int64(bytes, 0),
-                Fields.int64(bytes, CONTINUATION_AT), Fields.int32(bytes, LIST_IDENTIFIER_AT),
+        return new ListHeader(version, BigEndian.int64(bytes, 0),
+                BigEndian.int64(bytes, CONTINUATION_AT), BigEndian.int32(bytes, LIST_IDENTIFIER_AT),
                 version == OsdVersion.OSD_1 ? entriesOsd1(flags, action) : entriesOsd2(format),
                 attributes, (flags & CHANGED) != 0);
     }
@@ -107,13 +108,13 @@ public record ListHeader(OsdVersion version, long additionalLength, long continu
     /** Writes {@link #LENGTH} bytes. */
     public void encode(MemorySegment target) {
         target.asSlice(0, LENGTH).fill((byte) 0);
-        Fields.int64(target, 0, additionalLength);
-        Fields.int64(target, CONTINUATION_AT, continuationId);
-        Fields.int32(target, LIST_IDENTIFIER_AT, listIdentifier);
+        BigEndian.int64(target, 0, additionalLength);
+        BigEndian.int64(target, CONTINUATION_AT, continuationId);
+        BigEndian.int32(target, LIST_IDENTIFIER_AT, listIdentifier);
         int kind = version == OsdVersion.OSD_2
                 ? format() << FORMAT_SHIFT
                 : entries == ObjectType.USER_OBJECT ? 0 : CONTAINERS;
-        Fields.int8(target, FLAGS_AT, kind | (changed ? CHANGED : 0));
+        BigEndian.int8(target, FLAGS_AT, kind | (changed ? CHANGED : 0));
     }
 
     /** Where the entries end that a reply has: at its end, or where additional length says. */

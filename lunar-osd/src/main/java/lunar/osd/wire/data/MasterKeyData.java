@@ -8,6 +8,7 @@ import lunar.osd.field.Fields;
 import lunar.scsi.Bytes;
 import lunar.scsi.InvalidParameterListException;
 import lunar.scsi.ParameterData;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * Data of SET MASTER KEY: Diffie-Hellman values, each a length (4 bytes) and as many bytes. The exchange of seeds has
@@ -34,10 +35,10 @@ public record MasterKeyData(List<Bytes> values) implements ParameterData {
         long at = 0;
         for (int i = 0; i < count; i++) {
             long available = bytes.byteSize() - at - LENGTH_BYTES;
-            if (available < 0 || Fields.int32(bytes, at) > available) {
+            if (available < 0 || BigEndian.int32(bytes, at) > available) {
                 throw InvalidParameterListException.length();
             }
-            Bytes value = Fields.bytes(bytes, at + LENGTH_BYTES, Fields.int32(bytes, at));
+            Bytes value = Fields.bytes(bytes, at + LENGTH_BYTES, BigEndian.int32(bytes, at));
             values.add(value);
             at += LENGTH_BYTES + value.length();
         }
@@ -49,7 +50,7 @@ public record MasterKeyData(List<Bytes> values) implements ParameterData {
         var out = new ByteArrayOutputStream();
         for (Bytes value : values) {
             byte[] length = new byte[LENGTH_BYTES];
-            Fields.int32(MemorySegment.ofArray(length), 0, value.length());
+            BigEndian.int32(MemorySegment.ofArray(length), 0, value.length());
             out.writeBytes(length);
             out.writeBytes(value.toArray());
         }

@@ -3,11 +3,11 @@ package lunar.osd.wire.data;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import lunar.osd.field.Fields;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
 import lunar.scsi.MalformedDataException;
 import lunar.scsi.ParameterData;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * A reply of LIST or LIST COLLECTION with identifiers alone.
@@ -40,7 +40,7 @@ public record ObjectList(ListHeader header, List<Long> ids) implements Parameter
         var ids = new ArrayList<Long>();
         long end = header.end(bytes.byteSize());
         for (long at = ListHeader.LENGTH; at + ID_LENGTH <= end; at += ID_LENGTH) {
-            ids.add(Fields.int64(bytes, at));
+            ids.add(BigEndian.int64(bytes, at));
         }
         return new ObjectList(header, ids);
     }
@@ -52,7 +52,7 @@ public record ObjectList(ListHeader header, List<Long> ids) implements Parameter
         var bytes = MemorySegment.ofArray(array);
         header.encode(bytes);
         for (int i = 0; i < ids.size(); i++) {
-            Fields.int64(bytes, ListHeader.LENGTH + (long) i * ID_LENGTH, ids.get(i));
+            BigEndian.int64(bytes, ListHeader.LENGTH + (long) i * ID_LENGTH, ids.get(i));
         }
         return array;
     }

@@ -6,6 +6,7 @@ import java.util.List;
 import lunar.osd.field.Fields;
 import lunar.scsi.MalformedDataException;
 import lunar.scsi.ParameterData;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * The reply of READ MAP.
@@ -49,13 +50,13 @@ public record ObjectMap(List<Range> ranges) implements ParameterData {
                     "object map of " + bytes.byteSize() + " bytes has no header");
         }
         long present = bytes.byteSize() - HEADER_LENGTH;
-        long additional = Fields.int64(bytes, 0);
+        long additional = BigEndian.int64(bytes, 0);
         long end = HEADER_LENGTH
                 + (Long.compareUnsigned(additional, present) < 0 ? additional : present);
         var ranges = new ArrayList<Range>();
         for (long at = HEADER_LENGTH; at + RANGE_LENGTH <= end; at += RANGE_LENGTH) {
-            ranges.add(new Range(Fields.int16(bytes, at + 2), Fields.int32(bytes, at + 4),
-                    Fields.int64(bytes, at + 8)));
+            ranges.add(new Range(BigEndian.int16(bytes, at + 2), BigEndian.int32(bytes, at + 4),
+                    BigEndian.int64(bytes, at + 8)));
         }
         return new ObjectMap(ranges);
     }
@@ -65,12 +66,12 @@ public record ObjectMap(List<Range> ranges) implements ParameterData {
         int additional = Math.multiplyExact(RANGE_LENGTH, ranges.size());
         byte[] array = new byte[Math.addExact(HEADER_LENGTH, additional)];
         var bytes = MemorySegment.ofArray(array);
-        Fields.int64(bytes, 0, additional);
+        BigEndian.int64(bytes, 0, additional);
         long at = HEADER_LENGTH;
         for (Range range : ranges) {
-            Fields.int16(bytes, at + 2, range.type());
-            Fields.int32(bytes, at + 4, range.length());
-            Fields.int64(bytes, at + 8, range.offset());
+            BigEndian.int16(bytes, at + 2, range.type());
+            BigEndian.int32(bytes, at + 4, range.length());
+            BigEndian.int64(bytes, at + 8, range.offset());
             at += RANGE_LENGTH;
         }
         return array;

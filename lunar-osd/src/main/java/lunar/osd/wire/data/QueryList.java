@@ -7,6 +7,7 @@ import lunar.osd.field.Fields;
 import lunar.osd.wire.attribute.AttributeId;
 import lunar.scsi.Bytes;
 import lunar.scsi.InvalidParameterListException;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * The criteria of QUERY, in a descriptor of the CDB continuation segment.
@@ -71,13 +72,13 @@ public record QueryList(boolean all, List<Criterion> criteria) implements Contin
         if (list.byteSize() < HEADER_LENGTH) {
             throw InvalidParameterListException.length();
         }
-        int type = Fields.int8(list, 0) & TYPE_MASK;
+        int type = BigEndian.int8(list, 0) & TYPE_MASK;
         if (type != ANY && type != ALL) {
             throw InvalidParameterListException.field(0, TYPE_BIT);
         }
         var criteria = new ArrayList<Criterion>();
         long at = HEADER_LENGTH;
-        while (at + UNCOUNTED <= list.byteSize() && Fields.int16(list, at + 2) != 0) {
+        while (at + UNCOUNTED <= list.byteSize() && BigEndian.int16(list, at + 2) != 0) {
             Criterion criterion = criterion(list, at);
             criteria.add(criterion);
             at += criterion.length();
@@ -91,12 +92,12 @@ public record QueryList(boolean all, List<Criterion> criteria) implements Contin
         if (available < MIN_ENTRY) {
             throw InvalidParameterListException.length();
         }
-        int minimum = Fields.int16(list, at + MINIMUM_LENGTH_AT);
+        int minimum = BigEndian.int16(list, at + MINIMUM_LENGTH_AT);
         if (available < MIN_ENTRY + minimum) {
             throw InvalidParameterListException.length();
         }
         long maximumLengthAt = at + MINIMUM_AT + minimum;
-        int maximum = Fields.int16(list, maximumLengthAt);
+        int maximum = BigEndian.int16(list, maximumLengthAt);
         if (available < MIN_ENTRY + minimum + maximum
                 || minimum + maximum > Criterion.MAX_BOUNDS) {
             throw InvalidParameterListException.length();
@@ -117,16 +118,16 @@ public record QueryList(boolean all, List<Criterion> criteria) implements Contin
         }
         byte[] array = new byte[length];
         var list = MemorySegment.ofArray(array);
-        Fields.int8(list, 0, all ? ALL : ANY);
+        BigEndian.int8(list, 0, all ? ALL : ANY);
         long at = HEADER_LENGTH;
         for (Criterion criterion : criteria) {
             int minimum = criterion.minimum().length();
-            Fields.int16(list, at + 2, criterion.length() - UNCOUNTED);
-            Fields.int32(list, at + 4, criterion.id().page());
-            Fields.int32(list, at + 8, criterion.id().number());
-            Fields.int16(list, at + MINIMUM_LENGTH_AT, minimum);
+            BigEndian.int16(list, at + 2, criterion.length() - UNCOUNTED);
+            BigEndian.int32(list, at + 4, criterion.id().page());
+            BigEndian.int32(list, at + 8, criterion.id().number());
+            BigEndian.int16(list, at + MINIMUM_LENGTH_AT, minimum);
             Fields.bytes(list, at + MINIMUM_AT, criterion.minimum());
-            Fields.int16(list, at + MINIMUM_AT + minimum, criterion.maximum().length());
+            BigEndian.int16(list, at + MINIMUM_AT + minimum, criterion.maximum().length());
             Fields.bytes(list, at + MIN_ENTRY + minimum, criterion.maximum());
             at += criterion.length();
         }

@@ -3,9 +3,9 @@ package lunar.osd.wire.data;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import lunar.osd.field.Fields;
 import lunar.scsi.MalformedDataException;
 import lunar.scsi.ParameterData;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * The reply of QUERY. Published descriptions contradict each other about where the identifiers start; this is what the
@@ -45,18 +45,18 @@ public record QueryMatches(long additionalLength, List<Long> ids) implements Par
             throw new MalformedDataException(
                     "query matches of " + bytes.byteSize() + " bytes have no header");
         }
-        int format = Fields.int8(bytes, FORMAT_AT) & FORMAT_MASK;
+        int format = BigEndian.int8(bytes, FORMAT_AT) & FORMAT_MASK;
         if (format != USER_OBJECTS) {
             throw new MalformedDataException(
                     String.format("object descriptor format %02Xh", format >> 2));
         }
-        long additional = Fields.int64(bytes, 0);
+        long additional = BigEndian.int64(bytes, 0);
         long end = Long.compareUnsigned(additional, bytes.byteSize() - UNCOUNTED) < 0
                 ? additional + UNCOUNTED
                 : bytes.byteSize();
         var ids = new ArrayList<Long>();
         for (long at = IDS_AT; at + ID_LENGTH <= end; at += ID_LENGTH) {
-            ids.add(Fields.int64(bytes, at));
+            ids.add(BigEndian.int64(bytes, at));
         }
         return new QueryMatches(additional, ids);
     }
@@ -66,10 +66,10 @@ public record QueryMatches(long additionalLength, List<Long> ids) implements Par
         byte[] array = new byte[Math.addExact(IDS_AT,
                 Math.multiplyExact(ID_LENGTH, ids.size()))];
         var bytes = MemorySegment.ofArray(array);
-        Fields.int64(bytes, 0, additionalLength);
-        Fields.int8(bytes, FORMAT_AT, USER_OBJECTS);
+        BigEndian.int64(bytes, 0, additionalLength);
+        BigEndian.int8(bytes, FORMAT_AT, USER_OBJECTS);
         for (int i = 0; i < ids.size(); i++) {
-            Fields.int64(bytes, IDS_AT + (long) i * ID_LENGTH, ids.get(i));
+            BigEndian.int64(bytes, IDS_AT + (long) i * ID_LENGTH, ids.get(i));
         }
         return array;
     }

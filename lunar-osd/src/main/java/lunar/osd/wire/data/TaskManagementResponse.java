@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import lunar.osd.field.Fields;
 import lunar.scsi.MalformedDataException;
 import lunar.scsi.ParameterData;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * The reply of PERFORM TASK MANAGEMENT FUNCTION.
@@ -44,7 +45,7 @@ public record TaskManagementResponse(int response, int information) implements P
             throw new MalformedDataException(
                     "task management response of " + bytes.byteSize() + " bytes");
         }
-        return new TaskManagementResponse(Fields.int8(bytes, RESPONSE_AT),
+        return new TaskManagementResponse(BigEndian.int8(bytes, RESPONSE_AT),
                 Fields.bits32(bytes, RESPONSE_AT) & 0xff_ffff);
     }
 
@@ -52,8 +53,8 @@ public record TaskManagementResponse(int response, int information) implements P
     public byte[] bytes() {
         byte[] array = new byte[LENGTH];
         var bytes = MemorySegment.ofArray(array);
-        Fields.int16(bytes, 0, LENGTH - 2);
-        Fields.int32(bytes, RESPONSE_AT, (long) response << 24 | information);
+        BigEndian.int16(bytes, 0, LENGTH - 2);
+        BigEndian.int32(bytes, RESPONSE_AT, (long) response << 24 | information);
         return array;
     }
 }

@@ -7,7 +7,7 @@ import lunar.osd.wire.attribute.AttributeId;
 public enum CurrentCommandAttribute implements StandardAttribute {
     /** 20 bytes in OSD-1, 32 in OSD-2. */
     RESPONSE_INTEGRITY_CHECK_VALUE(StandardPage.CURRENT_COMMAND, 0x1,
-            CurrentCommandAttribute.VARIES),
+            VARIES),
     OBJECT_TYPE(StandardPage.CURRENT_COMMAND, 0x2, 1),
     PARTITION_ID(StandardPage.CURRENT_COMMAND, 0x3, 8),
     /** After CREATE of several objects, the highest one. */
@@ -15,8 +15,6 @@ public enum CurrentCommandAttribute implements StandardAttribute {
     APPEND_STARTING_BYTE_ADDRESS(StandardPage.CURRENT_COMMAND, 0x5, 8),
     /** Bytes; OSD-2. */
     CHANGE_IN_USED_CAPACITY(StandardPage.CURRENT_COMMAND, 0x6, 8);
-
-    private static final int VARIES = -1;
 
     private final int page;
     private final int number;
@@ -32,7 +30,5 @@ public enum CurrentCommandAttribute implements StandardAttribute {
     public AttributeId id() { return new AttributeId(page, number); }
 
     @Override
-    public OptionalInt length() {
-        return length == VARIES ? OptionalInt.empty() : OptionalInt.of(length);
-    }
+    public OptionalInt length() { return StandardAttribute.known(length); }
 }

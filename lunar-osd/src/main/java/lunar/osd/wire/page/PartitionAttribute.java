@@ -1,6 +1,5 @@
 package lunar.osd.wire.page;
 
-import java.util.Objects;
 import java.util.OptionalInt;
 import lunar.osd.wire.attribute.AttributeId;
 
@@ -8,7 +7,7 @@ import lunar.osd.wire.attribute.AttributeId;
 public enum PartitionAttribute implements StandardAttribute {
     PARTITION_ID(StandardPage.PARTITION_INFORMATION, 0x1, 8),
     /** Settable. */
-    USERNAME(StandardPage.PARTITION_INFORMATION, 0x9, PartitionAttribute.VARIES),
+    USERNAME(StandardPage.PARTITION_INFORMATION, 0x9, VARIES),
     /** Bytes. */
     USED_CAPACITY(StandardPage.PARTITION_INFORMATION, 0x81, 8),
     ACCESSIBILITY(StandardPage.PARTITION_INFORMATION, 0x83, 4),
@@ -49,9 +48,7 @@ public enum PartitionAttribute implements StandardAttribute {
     LAST_DAMAGED_DATA_TIME(StandardPage.PARTITION_ERROR_RECOVERY, 0x3, 6),
     LAST_DAMAGED_ATTRIBUTES_TIME(StandardPage.PARTITION_ERROR_RECOVERY, 0x4, 6),
     LAST_CONTAINED_DAMAGE_TIME(StandardPage.PARTITION_ERROR_RECOVERY, 0x5, 6),
-    DAMAGED_OBJECT_COUNT(StandardPage.PARTITION_ERROR_RECOVERY, 0x6, PartitionAttribute.VARIES);
-
-    private static final int VARIES = -1;
+    DAMAGED_OBJECT_COUNT(StandardPage.PARTITION_ERROR_RECOVERY, 0x6, VARIES);
 
     private final int page;
     private final int number;
@@ -65,18 +62,12 @@ public enum PartitionAttribute implements StandardAttribute {
 
     /** Identifier of a working key, 0 to Fh; 7 bytes. */
     public static AttributeId workingKeyId(int key) {
-        return ranged(StandardPage.PARTITION_POLICY_SECURITY, 0x8000, key, 0x10);
-    }
-
-    private static AttributeId ranged(StandardPage page, int first, int index, int count) {
-        return new AttributeId(page.number(), first + Objects.checkIndex(index, count));
+        return StandardPage.PARTITION_POLICY_SECURITY.attribute(0x8000, key, 0x10);
     }
 
     @Override
     public AttributeId id() { return new AttributeId(page, number); }
 
     @Override
-    public OptionalInt length() {
-        return length == VARIES ? OptionalInt.empty() : OptionalInt.of(length);
-    }
+    public OptionalInt length() { return StandardAttribute.known(length); }
 }

@@ -1,6 +1,5 @@
 package lunar.osd.wire.page;
 
-import java.util.Objects;
 import java.util.OptionalInt;
 import lunar.osd.wire.attribute.AttributeId;
 
@@ -12,9 +11,9 @@ public enum RootAttribute implements StandardAttribute {
     PRODUCT(StandardPage.ROOT_INFORMATION, 0x5, 16),
     MODEL(StandardPage.ROOT_INFORMATION, 0x6, 32),
     REVISION(StandardPage.ROOT_INFORMATION, 0x7, 4),
-    SERIAL_NUMBER(StandardPage.ROOT_INFORMATION, 0x8, RootAttribute.VARIES),
+    SERIAL_NUMBER(StandardPage.ROOT_INFORMATION, 0x8, VARIES),
     /** Settable. */
-    OSD_NAME(StandardPage.ROOT_INFORMATION, 0x9, RootAttribute.VARIES),
+    OSD_NAME(StandardPage.ROOT_INFORMATION, 0x9, VARIES),
     MAX_CDB_CONTINUATION_LENGTH(StandardPage.ROOT_INFORMATION, 0xa, 4),
     /** Bytes. */
     TOTAL_CAPACITY(StandardPage.ROOT_INFORMATION, 0x80, 8),
@@ -63,9 +62,7 @@ public enum RootAttribute implements StandardAttribute {
     LAST_DAMAGED_DATA_TIME(StandardPage.ROOT_ERROR_RECOVERY, 0x3, 6),
     LAST_DAMAGED_ATTRIBUTES_TIME(StandardPage.ROOT_ERROR_RECOVERY, 0x4, 6),
     LAST_CONTAINED_DAMAGE_TIME(StandardPage.ROOT_ERROR_RECOVERY, 0x5, 6),
-    DAMAGED_OBJECT_COUNT(StandardPage.ROOT_ERROR_RECOVERY, 0x6, RootAttribute.VARIES);
-
-    private static final int VARIES = -1;
+    DAMAGED_OBJECT_COUNT(StandardPage.ROOT_ERROR_RECOVERY, 0x6, VARIES);
 
     private final int page;
     private final int number;
@@ -79,38 +76,32 @@ public enum RootAttribute implements StandardAttribute {
 
     /** Whether an object duplication method, 0 to FFh, is supported. */
     public static AttributeId duplicationMethod(int method) {
-        return ranged(StandardPage.ROOT_INFORMATION, 0x200, method, 0x100);
+        return StandardPage.ROOT_INFORMATION.attribute(0x200, method, 0x100);
     }
 
     /** Whether a time of duplication method, 0 to Fh, is supported. */
     public static AttributeId timeOfDuplication(int method) {
-        return ranged(StandardPage.ROOT_INFORMATION, 0x300, method, 0x10);
+        return StandardPage.ROOT_INFORMATION.attribute(0x300, method, 0x10);
     }
 
     /** Whether a type of CDB continuation descriptors, 1h to FFFFh, is supported; 4 bytes. */
     public static AttributeId continuationDescriptor(int type) {
-        return ranged(StandardPage.ROOT_INFORMATION, 0x7000000, type, 0x10000);
+        return StandardPage.ROOT_INFORMATION.attribute(0x7000000, type, 0x10000);
     }
 
     /** An integrity check value algorithm, 0 to Fh; 1 byte. */
     public static AttributeId integrityAlgorithm(int index) {
-        return ranged(StandardPage.ROOT_POLICY_SECURITY, 0x80000000, index, 0x10);
+        return StandardPage.ROOT_POLICY_SECURITY.attribute(0x80000000, index, 0x10);
     }
 
     /** A Diffie-Hellman group, 0 to Fh; 1 byte. */
     public static AttributeId diffieHellmanGroup(int index) {
-        return ranged(StandardPage.ROOT_POLICY_SECURITY, 0x80000010, index, 0x10);
-    }
-
-    private static AttributeId ranged(StandardPage page, int first, int index, int count) {
-        return new AttributeId(page.number(), first + Objects.checkIndex(index, count));
+        return StandardPage.ROOT_POLICY_SECURITY.attribute(0x80000010, index, 0x10);
     }
 
     @Override
     public AttributeId id() { return new AttributeId(page, number); }
 
     @Override
-    public OptionalInt length() {
-        return length == VARIES ? OptionalInt.empty() : OptionalInt.of(length);
-    }
+    public OptionalInt length() { return StandardAttribute.known(length); }
 }

@@ -10,9 +10,17 @@ import lunar.osd.wire.attribute.AttributeId;
  */
 public sealed interface StandardAttribute permits RootAttribute, PartitionAttribute,
         CollectionAttribute, UserObjectAttribute, CurrentCommandAttribute {
+    /** Length of values that varies, or depends on the version. */
+    int VARIES = -1;
+
     /** Page and number. */
     AttributeId id();
 
     /** Bytes of a value, if the attribute is set; empty if the length varies or depends on the version. */
     OptionalInt length();
+
+    /** The length of values, unless it is {@link #VARIES}. */
+    static OptionalInt known(int length) {
+        return length == VARIES ? OptionalInt.empty() : OptionalInt.of(length);
+    }
 }

@@ -2,7 +2,9 @@ package lunar.osd.wire.page;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import lunar.osd.wire.attribute.AttributeId;
 
 /** The pages that the OSD standard defines. */
 public enum StandardPage {
@@ -56,6 +58,22 @@ public enum StandardPage {
 
     /** Number of the page, unsigned. */
     public int number() { return number; }
+
+    /** The attribute of this page with a number, unsigned. */
+    AttributeId attribute(int attribute) {
+        return new AttributeId(number, attribute);
+    }
+
+    /**
+     * One of several attributes in a row.
+     *
+     * @param first number of the first
+     * @param index which, from 0 on
+     * @param count how many there are
+     */
+    AttributeId attribute(int first, int index, int count) {
+        return attribute(first + Objects.checkIndex(index, count));
+    }
 
     /** The page of a number. */
     public static Optional<StandardPage> of(int number) {

@@ -8,7 +8,7 @@ public enum UserObjectAttribute implements StandardAttribute {
     PARTITION_ID(StandardPage.USER_OBJECT_INFORMATION, 0x1, 8),
     USER_OBJECT_ID(StandardPage.USER_OBJECT_INFORMATION, 0x2, 8),
     /** Settable. */
-    USERNAME(StandardPage.USER_OBJECT_INFORMATION, 0x9, UserObjectAttribute.VARIES),
+    USERNAME(StandardPage.USER_OBJECT_INFORMATION, 0x9, VARIES),
     /** Bytes. */
     USED_CAPACITY(StandardPage.USER_OBJECT_INFORMATION, 0x81, 8),
     /** Bytes; setting it truncates or extends the object. */
@@ -34,8 +34,6 @@ public enum UserObjectAttribute implements StandardAttribute {
     /** Last number of {@link #collection}. */
     public static final int LAST_COLLECTION = 0xffff_ff00;
 
-    private static final int VARIES = -1;
-
     private final int page;
     private final int number;
     private final int length;
@@ -57,14 +55,12 @@ public enum UserObjectAttribute implements StandardAttribute {
             throw new IllegalArgumentException(
                     "collection number " + Integer.toUnsignedString(number));
         }
-        return new AttributeId(StandardPage.USER_OBJECT_COLLECTIONS.number(), number);
+        return StandardPage.USER_OBJECT_COLLECTIONS.attribute(number);
     }
 
     @Override
     public AttributeId id() { return new AttributeId(page, number); }
 
     @Override
-    public OptionalInt length() {
-        return length == VARIES ? OptionalInt.empty() : OptionalInt.of(length);
-    }
+    public OptionalInt length() { return StandardAttribute.known(length); }
 }

@@ -7,6 +7,7 @@ import java.util.Set;
 import lunar.osd.field.Fields;
 import lunar.osd.wire.OsdVersion;
 import lunar.scsi.Bytes;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * A capability: what a client may do with which object. Without security a target ignores it; it must not enforce the
@@ -80,28 +81,28 @@ public record Capability(int format, int keyVersion, int integrityAlgorithm, int
 
     /** Reads a capability; never fails. The bytes must all be there. */
     public static Capability decode(MemorySegment bytes, OsdVersion version) {
-        int keys = Fields.int8(bytes, 1);
-        return new Capability(Fields.int8(bytes, 0) & 0xf, keys >> 4, keys & 0xf,
-                Fields.int8(bytes, 2) & 0xf, Fields.int48(bytes, EXPIRATION_AT),
+        int keys = BigEndian.int8(bytes, 1);
+        return new Capability(BigEndian.int8(bytes, 0) & 0xf, keys >> 4, keys & 0xf,
+                BigEndian.int8(bytes, 2) & 0xf, Fields.int48(bytes, EXPIRATION_AT),
                 Fields.bytes(bytes, AUDIT_AT, AUDIT_LENGTH),
                 Fields.bytes(bytes, DISCRIMINATOR_AT, DISCRIMINATOR_LENGTH),
-                Fields.int48(bytes, CREATED_AT), Fields.int8(bytes, OBJECT_TYPE_AT),
-                Permission.ofMask(Fields.int16(bytes, PERMISSIONS_AT)),
+                Fields.int48(bytes, CREATED_AT), BigEndian.int8(bytes, OBJECT_TYPE_AT),
+                Permission.ofMask(BigEndian.int16(bytes, PERMISSIONS_AT)),
                 ObjectDescriptor.decode(bytes, version));
     }
 
     /** Writes all {@link OsdVersion#capabilityLength()} bytes. */
     public void encode(MemorySegment target, OsdVersion version) {
         target.asSlice(0, version.capabilityLength()).fill((byte) 0);
-        Fields.int8(target, 0, format);
-        Fields.int8(target, 1, keyVersion << 4 | integrityAlgorithm);
-        Fields.int8(target, 2, securityMethod);
+        BigEndian.int8(target, 0, format);
+        BigEndian.int8(target, 1, keyVersion << 4 | integrityAlgorithm);
+        BigEndian.int8(target, 2, securityMethod);
         Fields.int48(target, EXPIRATION_AT, expirationMs);
         Fields.bytes(target, AUDIT_AT, audit);
         Fields.bytes(target, DISCRIMINATOR_AT, discriminator);
         Fields.int48(target, CREATED_AT, objectCreatedMs);
-        Fields.int8(target, OBJECT_TYPE_AT, objectType);
-        Fields.int16(target, PERMISSIONS_AT, Permission.mask(permissions));
+        BigEndian.int8(target, OBJECT_TYPE_AT, objectType);
+        BigEndian.int16(target, PERMISSIONS_AT, Permission.mask(permissions));
         object.encode(target, version);
     }
 

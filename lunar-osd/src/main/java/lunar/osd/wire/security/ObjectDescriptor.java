@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import lunar.osd.field.Fields;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * The object descriptor of a capability: which object, attributes and bytes it allows access to.
@@ -68,27 +69,27 @@ public record ObjectDescriptor(int type, long attributesAccess, long policyAcces
     static ObjectDescriptor decode(MemorySegment capability, OsdVersion version) {
         boolean osd2 = version == OsdVersion.OSD_2;
         int allowedAt = allowedAt(version);
-        return new ObjectDescriptor(Fields.int8(capability, TYPE_AT) >> 4,
-                osd2 ? Fields.int32(capability, ATTRIBUTES_ACCESS_AT) : 0,
-                Fields.int32(capability, tagAt(version)),
-                osd2 ? Fields.int16(capability, BOOT_EPOCH_AT) : 0,
-                new ObjectId(Fields.int64(capability, allowedAt),
-                        Fields.int64(capability, allowedAt + 8)),
-                osd2 ? Fields.int64(capability, RANGE_LENGTH_AT) : 0,
-                osd2 ? Fields.int64(capability, RANGE_START_AT) : 0);
+        return new ObjectDescriptor(BigEndian.int8(capability, TYPE_AT) >> 4,
+                osd2 ? BigEndian.int32(capability, ATTRIBUTES_ACCESS_AT) : 0,
+                BigEndian.int32(capability, tagAt(version)),
+                osd2 ? BigEndian.int16(capability, BOOT_EPOCH_AT) : 0,
+                new ObjectId(BigEndian.int64(capability, allowedAt),
+                        BigEndian.int64(capability, allowedAt + 8)),
+                osd2 ? BigEndian.int64(capability, RANGE_LENGTH_AT) : 0,
+                osd2 ? BigEndian.int64(capability, RANGE_START_AT) : 0);
     }
 
     void encode(MemorySegment capability, OsdVersion version) {
-        Fields.int8(capability, TYPE_AT, type << 4);
+        BigEndian.int8(capability, TYPE_AT, type << 4);
         if (version == OsdVersion.OSD_2) {
-            Fields.int32(capability, ATTRIBUTES_ACCESS_AT, attributesAccess);
-            Fields.int16(capability, BOOT_EPOCH_AT, bootEpoch);
-            Fields.int64(capability, RANGE_LENGTH_AT, rangeLength);
-            Fields.int64(capability, RANGE_START_AT, rangeStart);
+            BigEndian.int32(capability, ATTRIBUTES_ACCESS_AT, attributesAccess);
+            BigEndian.int16(capability, BOOT_EPOCH_AT, bootEpoch);
+            BigEndian.int64(capability, RANGE_LENGTH_AT, rangeLength);
+            BigEndian.int64(capability, RANGE_START_AT, rangeStart);
         }
-        Fields.int32(capability, tagAt(version), policyAccessTag);
-        Fields.int64(capability, allowedAt(version), allowed.partition());
-        Fields.int64(capability, allowedAt(version) + 8, allowed.object());
+        BigEndian.int32(capability, tagAt(version), policyAccessTag);
+        BigEndian.int64(capability, allowedAt(version), allowed.partition());
+        BigEndian.int64(capability, allowedAt(version) + 8, allowed.object());
     }
 
     private static int tagAt(OsdVersion version) { return version == OsdVersion.OSD_2 ? 60 : 56; }

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import lunar.osd.field.Fields;
 import lunar.osd.wire.OsdVersion;
 import lunar.scsi.Bytes;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * The security parameters, the last bytes of a CDB.
@@ -57,8 +58,8 @@ public record SecurityParameters(Bytes integrityCheckValue, RequestNonce nonce, 
         int offsetsAt = nonceAt + RequestNonce.LENGTH;
         Fields.bytes(target, 0, integrityCheckValue);
         nonce.encode(target, nonceAt);
-        Fields.int32(target, offsetsAt, dataInOffset);
-        Fields.int32(target, offsetsAt + 4, dataOutOffset);
+        BigEndian.int32(target, offsetsAt, dataInOffset);
+        BigEndian.int32(target, offsetsAt + 4, dataOutOffset);
     }
 
     /** Leaves out the integrity check value. */

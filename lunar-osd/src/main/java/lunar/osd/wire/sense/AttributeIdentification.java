@@ -9,6 +9,7 @@ import lunar.osd.wire.attribute.AttributeId;
 import lunar.scsi.Bytes;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseDescriptor;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * The attributes with the error: the OSD attribute identification descriptor, such as the quota that was exceeded.
@@ -54,8 +55,8 @@ public record AttributeIdentification(List<AttributeId> ids) {
         var content = MemorySegment.ofArray(array);
         long at = RESERVED;
         for (AttributeId id : ids) {
-            Fields.int32(content, at, id.page());
-            Fields.int32(content, at + 4, id.number());
+            BigEndian.int32(content, at, id.page());
+            BigEndian.int32(content, at + 4, id.number());
             at += ID_LENGTH;
         }
         return new SenseDescriptor(TYPE, Bytes.of(array));

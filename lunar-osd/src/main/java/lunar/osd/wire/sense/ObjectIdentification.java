@@ -10,6 +10,7 @@ import lunar.osd.wire.ObjectId;
 import lunar.scsi.Bytes;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseDescriptor;
+import lunar.scsi.wire.BigEndian;
 
 /**
  * The object with the error and what became of the command: the OSD error identification descriptor, which every error
@@ -58,18 +59,18 @@ public record ObjectIdentification(Set<CommandFunction> notInitiated,
                 .map(Bytes::segment).map(content -> new ObjectIdentification(
                         CommandFunction.ofMask(Fields.bits32(content, NOT_INITIATED_AT)),
                         CommandFunction.ofMask(Fields.bits32(content, COMPLETED_AT)),
-                        new ObjectId(Fields.int64(content, PARTITION_AT),
-                                Fields.int64(content, OBJECT_AT))));
+                        new ObjectId(BigEndian.int64(content, PARTITION_AT),
+                                BigEndian.int64(content, OBJECT_AT))));
     }
 
     /** The descriptor. */
     public SenseDescriptor descriptor() {
         byte[] array = new byte[CONTENT_LENGTH];
         var content = MemorySegment.ofArray(array);
-        Fields.int32(content, NOT_INITIATED_AT, CommandFunction.mask(notInitiated));
-        Fields.int32(content, COMPLETED_AT, CommandFunction.mask(completed));
-        Fields.int64(content, PARTITION_AT, object.partition());
-        Fields.int64(content, OBJECT_AT, object.object());
+        BigEndian.int32(content, NOT_INITIATED_AT, CommandFunction.mask(notInitiated));
+        BigEndian.int32(content, COMPLETED_AT, CommandFunction.mask(completed));
+        BigEndian.int64(content, PARTITION_AT, object.partition());
+        BigEndian.int64(content, OBJECT_AT, object.object());
         return new SenseDescriptor(TYPE, Bytes.of(array));
     }
 }
