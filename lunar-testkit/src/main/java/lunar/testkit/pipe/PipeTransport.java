@@ -420,23 +420,23 @@ final class PipeTransport implements Transport {
         }
     }
 
-    /** Ends this end with its loop: the other end uses none of the memory of this one from then on. */
+    /** Ends this end with its loop. */
     void endWithLoop() {
         over = true;
         drain(unflushed).forEach(Message::drop);
-        peer().detachInbox();
         peer().take(List.of(new Message.End(null)));
         peer().wake();
         end(new IOException("the event loop has ended"));
     }
 
-    /** Ends this end, once; on the loop's thread. */
+    /** Ends this end, once; on the loop's thread. The other end uses none of its memory from then on. */
     private void end(@Nullable IOException why) {
         over = true;
         drain(unflushed).forEach(Message::drop);
         synchronized (copying) { // the loop of their sender does not end before they have released its memory
             drain(inbox).forEach(Message::drop);
         }
+        peer().detachInbox(); // it may deliver them after the memory of this end was freed
         exposed.withdrawAll();
         PduReceiver last = receiver;
         receiver = null;
