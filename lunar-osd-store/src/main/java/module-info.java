@@ -1,0 +1,8 @@
+/** Stores of objects with attributes, for object-based storage devices. */
+module lunar.osd.store {
+    requires static org.jspecify;
+    requires transitive lunar.block;
+    requires transitive lunar.osd;
+
+    exports lunar.osd.store;
+}
