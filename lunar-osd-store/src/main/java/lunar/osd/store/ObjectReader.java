@@ -66,7 +66,7 @@ public interface ObjectReader {
     /** Returns identifiers of the collections that a user object is in. */
     List<Long> collectionsOf(ObjectId userObject) throws StorageException;
 
-    /** Returns the bytes of data of all user objects in a partition; 0 for the partition 0 returns those of all. */
+    /** Returns the bytes of data of all user objects in a partition, or those of all partitions for the partition 0. */
     long usedBytes(long partition) throws StorageException;
 
     /**

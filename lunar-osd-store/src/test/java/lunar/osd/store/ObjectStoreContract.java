@@ -1,0 +1,619 @@
+package lunar.osd.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import lunar.block.StorageException;
+import lunar.osd.wire.ObjectId;
+import lunar.osd.wire.ObjectType;
+import lunar.osd.wire.attribute.Attribute;
+import lunar.osd.wire.attribute.AttributeId;
+import lunar.scsi.Bytes;
+import lunar.testkit.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What every object store does. */
+@Timeout(300)
+abstract class ObjectStoreContract {
+    static final long PARTITION = 0x10000;
+    static final ObjectId HOME = ObjectId.ofPartition(PARTITION);
+    static final ObjectId OBJECT = new ObjectId(PARTITION, 0x10000);
+    static final ObjectId OTHER = new ObjectId(PARTITION, 0x10001);
+    static final ObjectId COLLECTION = new ObjectId(PARTITION, 0x10002);
+    static final AttributeId NAME = new AttributeId(0x10000, 1);
+
+    private static final class Refused extends Exception {
+        private static final long serialVersionUID = 1;
+    }
+
+    private ObjectStore store;
+
+    /** Creates an empty store; each test closes what it was given. */
+    abstract ObjectStore create() throws Exception;
+
+    @BeforeEach
+    void open() throws Exception {
+        store = create();
+        store.change(objects -> {
+            objects.create(HOME, ObjectType.PARTITION, 1);
+            objects.create(OBJECT, ObjectType.USER_OBJECT, 2);
+            return true;
+        });
+    }
+
+    @AfterEach
+    void close() throws Exception { store.close(); }
+
+    static Bytes text(String text) { return Bytes.of(text.getBytes()); }
+
+    private byte[] content(ObjectId object) throws StorageException {
+        byte[] content = new byte[Math.toIntExact(store.length(object))];
+        assertThat(store.read(object, 0, MemorySegment.ofArray(content)))
+                .isEqualTo(content.length);
+        return content;
+    }
+
+    private static byte[] bytes(Random random, int count) {
+        byte[] bytes = new byte[count];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    private long used() throws StorageException {
+        return store.query(objects -> {
+            assertThat(objects.usedBytes(0)).isEqualTo(objects.usedBytes(PARTITION));
+            return objects.usedBytes(PARTITION);
+        });
+    }
+
+    // --- name space ---
+
+    @Test
+    void shouldFindWhatWasCreated() throws Exception {
+        store.query(objects -> {
+            assertThat(objects.find(ObjectId.ROOT).orElseThrow().type())
+                    .isEqualTo(ObjectType.ROOT);
+            assertThat(objects.find(HOME).orElseThrow().type()).isEqualTo(ObjectType.PARTITION);
+            StoredObject found = objects.find(OBJECT).orElseThrow();
+            assertThat(found.id()).isEqualTo(OBJECT);
+            assertThat(found.type()).isEqualTo(ObjectType.USER_OBJECT);
+            assertThat(found.length()).isZero();
+            for (Timestamp each : Timestamp.values()) {
+                assertThat(found.time(each)).isEqualTo(2);
+            }
+            assertThat(objects.find(OTHER)).isEmpty();
+            assertThat(objects.find(new ObjectId(PARTITION + 1, OBJECT.object()))).isEmpty();
+            return true;
+        });
+    }
+
+    @Test
+    void shouldListInUnsignedOrder() throws Exception {
+        List<Long> ids = List.of(0x10005L, 0x7fff_ffff_ffff_ffffL, 0x8000_0000_0000_0000L, -1L);
+        store.change(objects -> {
+            for (long id : ids.reversed()) {
+                objects.create(ObjectId.ofPartition(id), ObjectType.PARTITION, 1);
+                objects.create(new ObjectId(PARTITION, id), ObjectType.USER_OBJECT, 1);
+            }
+            objects.create(COLLECTION, ObjectType.COLLECTION, 1);
+            return true;
+        });
+        store.query(objects -> {
+            assertThat(objects.partitions(0, 10)).containsExactly(PARTITION, ids.get(0),
+                    ids.get(1), ids.get(2), ids.get(3));
+            assertThat(objects.partitions(ids.get(1), 2)).containsExactly(ids.get(1),
+                    ids.get(2));
+            assertThat(objects.partitionCount()).isEqualTo(5);
+            assertThat(objects.objects(PARTITION, ObjectType.USER_OBJECT, 0, 10))
+                    .containsExactly(OBJECT.object(), ids.get(0), ids.get(1), ids.get(2),
+                            ids.get(3));
+            assertThat(objects.objects(PARTITION, ObjectType.USER_OBJECT, ids.get(2), 1))
+                    .containsExactly(ids.get(2));
+            assertThat(objects.objects(PARTITION, ObjectType.COLLECTION, 0, 10))
+                    .containsExactly(COLLECTION.object());
+            assertThat(objects.objects(5, ObjectType.USER_OBJECT, 0, 10)).isEmpty();
+            assertThat(objects.objectCount(PARTITION, ObjectType.USER_OBJECT)).isEqualTo(5);
+            assertThat(objects.objectCount(PARTITION, ObjectType.COLLECTION)).isEqualTo(1);
+            return true;
+        });
+    }
+
+    @Test
+    void shouldFindFreeIdentifiers() throws Exception {
+        store.change(objects -> {
+            assertThat(objects.freeIds(0, 1)).isEqualTo(PARTITION + 1);
+            assertThat(objects.freeIds(PARTITION, 3)).isEqualTo(0x10001);
+            objects.create(ObjectId.ofPartition(PARTITION + 1), ObjectType.PARTITION, 1);
+            assertThat(objects.freeIds(PARTITION + 1, 3)).isEqualTo(ObjectId.FIRST);
+            objects.create(new ObjectId(PARTITION, -2), ObjectType.USER_OBJECT, 1);
+            assertThat(objects.freeIds(PARTITION, 1)).isEqualTo(-1);
+            objects.create(new ObjectId(PARTITION, 0x10004), ObjectType.USER_OBJECT, 1);
+            assertThat(objects.freeIds(PARTITION, 3)).isEqualTo(0x10001);
+            assertThat(objects.freeIds(PARTITION, 4)).isEqualTo(0x10005);
+            return true;
+        });
+    }
+
+    @Test
+    void shouldRefuseContradictions() throws Exception {
+        assertThatThrownBy(() -> store.change(objects -> {
+            objects.create(OBJECT, ObjectType.USER_OBJECT, 1);
+            return true;
+        })).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> store.change(objects -> {
+            objects.create(new ObjectId(5, 0x10000), ObjectType.USER_OBJECT, 1);
+            return true;
+        })).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> store.change(objects -> {
+            objects.remove(OTHER);
+            return true;
+        })).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> store.change(objects -> {
+            objects.setAttribute(OTHER, NAME, text("x"));
+            return true;
+        })).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void shouldRemoveAllOfAnObject() throws Exception {
+        store.write(OBJECT, 0, MemorySegment.ofArray(new byte[10_000]), Growth.UNLIMITED);
+        store.change(objects -> {
+            objects.setAttribute(OBJECT, NAME, text("a"));
+            objects.create(COLLECTION, ObjectType.COLLECTION, 1);
+            objects.addMember(COLLECTION, OBJECT);
+            objects.remove(OBJECT);
+            assertThat(objects.find(OBJECT)).isEmpty();
+            return true;
+        });
+        assertThatThrownBy(() -> store.length(OBJECT)).isInstanceOf(NoSuchObjectException.class);
+        assertThat(used()).isZero();
+        store.change(objects -> {
+            assertThat(objects.memberCount(COLLECTION)).isZero();
+            objects.create(OBJECT, ObjectType.USER_OBJECT, 9);
+            assertThat(objects.attribute(OBJECT, NAME)).isEqualTo(Bytes.EMPTY);
+            assertThat(objects.collectionsOf(OBJECT)).isEmpty();
+            return true;
+        });
+        assertThat(content(OBJECT)).isEmpty();
+    }
+
+    @Test
+    void shouldRemoveAPartitionWithItsObjects() throws Exception {
+        store.write(OBJECT, 0, MemorySegment.ofArray(new byte[10_000]), Growth.UNLIMITED);
+        store.change(objects -> {
+            objects.setAttribute(HOME, NAME, text("a"));
+            objects.remove(HOME);
+            return true;
+        });
+        store.query(objects -> {
+            assertThat(objects.find(HOME)).isEmpty();
+            assertThat(objects.find(OBJECT)).isEmpty();
+            assertThat(objects.partitionCount()).isZero();
+            assertThat(objects.usedBytes(0)).isZero();
+            assertThat(objects.attribute(HOME, NAME)).isEqualTo(Bytes.EMPTY);
+            return true;
+        });
+    }
+
+    @Test
+    void shouldClearAll() throws Exception {
+        var identity = store.identity();
+        store.write(OBJECT, 0, MemorySegment.ofArray(new byte[10_000]), Growth.UNLIMITED);
+        store.change(objects -> {
+            objects.setAttribute(ObjectId.ROOT, NAME, text("a"));
+            objects.clear();
+            assertThat(objects.attribute(ObjectId.ROOT, NAME)).isEqualTo(Bytes.EMPTY);
+            objects.create(ObjectId.ofPartition(0x20000), ObjectType.PARTITION, 1);
+            return true;
+        });
+        store.query(objects -> {
+            assertThat(objects.find(ObjectId.ROOT)).isPresent();
+            assertThat(objects.partitions(0, 10)).containsExactly(0x20000L);
+            assertThat(objects.usedBytes(0)).isZero();
+            return true;
+        });
+        assertThat(store.identity()).isEqualTo(identity);
+    }
+
+    // --- attributes and times ---
+
+    @Test
+    void shouldKeepAttributesInOrder() throws Exception {
+        var last = new AttributeId(0xf000_0003, 0xffff_fffe);
+        store.change(objects -> {
+            objects.setAttribute(OBJECT, last, text("last"));
+            objects.setAttribute(OBJECT, new AttributeId(0x10000, 0x8000_0000), text("c"));
+            objects.setAttribute(OBJECT, NAME, Bytes.of(new byte[Attribute.MAX_LENGTH]));
+            objects.setAttribute(OBJECT, NAME, text("b"));
+            objects.setAttribute(OBJECT, new AttributeId(0xffff, 7), text("a"));
+            objects.setAttribute(OBJECT, new AttributeId(0x10001, 7), text("d"));
+            objects.setAttribute(OBJECT, new AttributeId(0x10001, 7), Bytes.EMPTY);
+            return true;
+        });
+        store.query(objects -> {
+            var all = new ArrayList<String>();
+            objects.attributes(OBJECT, AttributeId.ALL_PAGES,
+                    each -> all.add(new String(each.value().toArray())));
+            assertThat(all).containsExactly("a", "b", "c", "last");
+            all.clear();
+            objects.attributes(OBJECT, 0x10000,
+                    each -> all.add(new String(each.value().toArray())));
+            assertThat(all).containsExactly("b", "c");
+            all.clear();
+            objects.attributes(OBJECT, AttributeId.ALL_PAGES, each -> !all.add("one"));
+            assertThat(all).hasSize(1);
+            assertThat(objects.attribute(OBJECT, last)).isEqualTo(text("last"));
+            assertThat(objects.attribute(HOME, last)).isEqualTo(Bytes.EMPTY);
+            return true;
+        });
+    }
+
+    @Test
+    void shouldKeepTimes() throws Exception {
+        store.change(objects -> {
+            objects.setTime(OBJECT, Timestamp.DATA_MODIFIED, 0xffff_ffff_ffffL);
+            return true;
+        });
+        store.touch(OBJECT, Set.of(Timestamp.DATA_ACCESSED, Timestamp.ATTRIBUTES_ACCESSED), 7);
+        store.touch(OTHER, Set.of(Timestamp.DATA_ACCESSED), 7);
+        store.touch(ObjectId.ROOT, Set.of(Timestamp.ATTRIBUTES_ACCESSED), 8);
+        store.query(objects -> {
+            StoredObject object = objects.find(OBJECT).orElseThrow();
+            assertThat(object.time(Timestamp.CREATED)).isEqualTo(2);
+            assertThat(object.time(Timestamp.DATA_MODIFIED)).isEqualTo(0xffff_ffff_ffffL);
+            assertThat(object.time(Timestamp.DATA_ACCESSED)).isEqualTo(7);
+            assertThat(object.time(Timestamp.ATTRIBUTES_ACCESSED)).isEqualTo(7);
+            assertThat(objects.find(ObjectId.ROOT).orElseThrow()
+                    .time(Timestamp.ATTRIBUTES_ACCESSED)).isEqualTo(8);
+            return true;
+        });
+    }
+
+    @Test
+    void shouldKeepMemberships() throws Exception {
+        store.change(objects -> {
+            objects.create(COLLECTION, ObjectType.COLLECTION, 1);
+            objects.create(OTHER, ObjectType.USER_OBJECT, 1);
+            objects.addMember(COLLECTION, OTHER);
+            objects.addMember(COLLECTION, OBJECT);
+            objects.addMember(COLLECTION, OBJECT);
+            return true;
+        });
+        store.change(objects -> {
+            assertThat(objects.members(COLLECTION, 0, 9)).containsExactly(OBJECT.object(),
+                    OTHER.object());
+            assertThat(objects.members(COLLECTION, OTHER.object(), 9))
+                    .containsExactly(OTHER.object());
+            assertThat(objects.memberCount(COLLECTION)).isEqualTo(2);
+            assertThat(objects.collectionsOf(OTHER)).containsExactly(COLLECTION.object());
+            objects.removeMember(COLLECTION, OTHER);
+            objects.removeMember(COLLECTION, OTHER);
+            assertThat(objects.collectionsOf(OTHER)).isEmpty();
+            objects.remove(COLLECTION);
+            assertThat(objects.collectionsOf(OBJECT)).isEmpty();
+            assertThat(objects.find(OBJECT)).isPresent();
+            return true;
+        });
+    }
+
+    // --- atomicity ---
+
+    @Test
+    void shouldUndoAChangeThatThrows() throws Exception {
+        store.write(OBJECT, 0, MemorySegment.ofArray(new byte[]{1, 2, 3}), Growth.UNLIMITED);
+        store.change(objects -> {
+            objects.setAttribute(OBJECT, NAME, text("before"));
+            objects.create(COLLECTION, ObjectType.COLLECTION, 1);
+            objects.addMember(COLLECTION, OBJECT);
+            return true;
+        });
+        try (StagedData staged = store.stage()) {
+            staged.write(0, MemorySegment.ofArray(new byte[5000]));
+            assertThatThrownBy(() -> store.change(objects -> {
+                objects.setAttribute(OBJECT, NAME, text("after"));
+                objects.setTime(OBJECT, Timestamp.CREATED, 99);
+                objects.create(OTHER, staged, 1);
+                objects.remove(COLLECTION);
+                objects.create(ObjectId.ofPartition(0x20000), ObjectType.PARTITION, 1);
+                objects.remove(HOME);
+                objects.clear();
+                throw new Refused();
+            })).isInstanceOf(Refused.class);
+        }
+        store.query(objects -> {
+            assertThat(objects.partitions(0, 9)).containsExactly(PARTITION);
+            assertThat(objects.attribute(OBJECT, NAME)).isEqualTo(text("before"));
+            assertThat(objects.find(OBJECT).orElseThrow().time(Timestamp.CREATED)).isEqualTo(2);
+            assertThat(objects.find(OTHER)).isEmpty();
+            assertThat(objects.members(COLLECTION, 0, 9)).containsExactly(OBJECT.object());
+            return true;
+        });
+        assertThat(content(OBJECT)).containsExactly(1, 2, 3);
+        assertThat(used()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldNotLoseConcurrentChanges() throws Exception {
+        var counter = new AttributeId(0x10000, 9);
+        try (var threads = Executors.newFixedThreadPool(4)) {
+            var running = new ArrayList<Future<Integer>>();
+            for (int thread = 0; thread < 4; thread++) {
+                Callable<Integer> work = () -> {
+                    int refused = 0;
+                    for (int i = 0; i < 100; i++) {
+                        boolean refuse = i % 5 == 4;
+                        try {
+                            store.change(objects -> {
+                                Bytes before = objects.attribute(OBJECT, counter);
+                                int count = before.length() == 0
+                                        ? 0
+                                        : before.at(0) << 8 | before.at(1);
+                                objects.setAttribute(OBJECT, counter,
+                                        Bytes.of((byte) (count + 1 >> 8), (byte) (count + 1)));
+                                if (refuse) {
+                                    throw new Refused();
+                                }
+                                return count;
+                            });
+                        } catch (Refused _) {
+                            refused++;
+                        }
+                    }
+                    return refused;
+                };
+                running.add(threads.submit(work));
+            }
+            for (Future<Integer> each : running) {
+                assertThat(each.get()).isEqualTo(20);
+            }
+        }
+        assertThat(store.<Bytes, RuntimeException>query(
+                objects -> objects.attribute(OBJECT, counter)))
+                .isEqualTo(Bytes.of((byte) (320 >> 8), (byte) 320));
+    }
+
+    @Test
+    void shouldCreateWithStagedData() throws Exception {
+        byte[] data = bytes(new Random(Seed.next()), 20_000);
+        try (StagedData staged = store.stage()) {
+            staged.write(10_000, MemorySegment.ofArray(data).asSlice(10_000));
+            staged.write(0, MemorySegment.ofArray(data).asSlice(0, 10_000));
+            assertThat(staged.length()).isEqualTo(data.length);
+            store.change(objects -> {
+                objects.create(OTHER, staged, 5);
+                return true;
+            });
+        }
+        assertThat(content(OTHER)).isEqualTo(data);
+        assertThat(used()).isEqualTo(data.length);
+        try (StagedData staged = store.stage()) {
+            staged.write(0, MemorySegment.ofArray(new byte[]{1, 2}));
+            store.change(objects -> {
+                objects.replaceData(OTHER, staged);
+                return true;
+            });
+        }
+        assertThat(content(OTHER)).containsExactly(1, 2);
+        assertThat(used()).isEqualTo(2);
+        store.write(OTHER, 2, MemorySegment.ofArray(data), Growth.UNLIMITED);
+        assertThat(content(OTHER)).hasSize(data.length + 2).startsWith(1, 2).endsWith(data);
+    }
+
+    @Test
+    void shouldDiscardStagedDataThatNobodyTook() throws Exception {
+        try (StagedData staged = store.stage()) {
+            staged.write(0, MemorySegment.ofArray(new byte[20_000]));
+        }
+        assertThat(used()).isZero();
+    }
+
+    // --- data ---
+
+    @Test
+    void shouldReadUpToTheEnd() throws Exception {
+        store.write(OBJECT, 3, MemorySegment.ofArray(new byte[]{1, 2}), Growth.UNLIMITED);
+        byte[] into = {9, 9, 9, 9};
+        assertThat(store.read(OBJECT, 2, MemorySegment.ofArray(into))).isEqualTo(3);
+        assertThat(into).containsExactly(0, 1, 2, 9);
+        assertThat(store.read(OBJECT, 5, MemorySegment.ofArray(into))).isZero();
+        assertThat(store.read(OBJECT, Long.MAX_VALUE - 8, MemorySegment.ofArray(into))).isZero();
+        store.write(OBJECT, 100, MemorySegment.NULL, Growth.UNLIMITED);
+        assertThat(store.length(OBJECT)).isEqualTo(5);
+        store.query(objects -> {
+            assertThat(objects.find(OBJECT).orElseThrow().length()).isEqualTo(5);
+            return true;
+        });
+    }
+
+    @Test
+    void shouldHaveNoDataOfOtherTypes() {
+        byte[] data = {1};
+        for (ObjectId each : List.of(ObjectId.ROOT, HOME, OTHER)) {
+            assertThatThrownBy(() -> store.length(each))
+                    .isInstanceOf(NoSuchObjectException.class);
+            assertThatThrownBy(() -> store.read(each, 0, MemorySegment.ofArray(data)))
+                    .isInstanceOf(NoSuchObjectException.class);
+            assertThatThrownBy(() -> store.write(each, 0, MemorySegment.ofArray(data),
+                    Growth.UNLIMITED)).isInstanceOf(NoSuchObjectException.class);
+            assertThatThrownBy(() -> store.append(each, MemorySegment.ofArray(data),
+                    Growth.UNLIMITED)).isInstanceOf(NoSuchObjectException.class);
+            assertThatThrownBy(() -> store.punch(each, 0, 1))
+                    .isInstanceOf(NoSuchObjectException.class);
+        }
+    }
+
+    @Test
+    void shouldDoToDataWhatAnArrayDoes() throws Exception {
+        var random = new Random(Seed.next());
+        byte[] model = new byte[0];
+        for (int step = 0; step < 400; step++) {
+            int offset = random.nextInt(20_000);
+            int count = random.nextInt(1 << random.nextInt(15));
+            byte[] data = bytes(random, count);
+            switch (random.nextInt(7)) {
+                case 0, 1 -> {
+                    store.write(OBJECT, offset, MemorySegment.ofArray(data), Growth.UNLIMITED);
+                    if (count > 0) {
+                        model = Arrays.copyOf(model, Math.max(model.length, offset + count));
+                        System.arraycopy(data, 0, model, offset, count);
+                    }
+                }
+                case 2 -> {
+                    assertThat(store.append(OBJECT, MemorySegment.ofArray(data),
+                            Growth.UNLIMITED)).isEqualTo(model.length);
+                    model = Arrays.copyOf(model, model.length + count);
+                    System.arraycopy(data, 0, model, model.length - count, count);
+                }
+                case 3 -> {
+                    store.zero(OBJECT, offset, count, Growth.UNLIMITED);
+                    if (count > 0) {
+                        model = Arrays.copyOf(model, Math.max(model.length, offset + count));
+                        Arrays.fill(model, offset, offset + count, (byte) 0);
+                    }
+                }
+                case 4 -> {
+                    store.resize(OBJECT, offset, Growth.UNLIMITED);
+                    model = Arrays.copyOf(model, offset);
+                }
+                case 5 -> {
+                    store.punch(OBJECT, offset, count);
+                    int from = Math.min(offset, model.length);
+                    int to = Math.min(offset + count, model.length);
+                    byte[] left = Arrays.copyOf(model, model.length - (to - from));
+                    System.arraycopy(model, to, left, from, model.length - to);
+                    model = left;
+                }
+                default -> store.flush(OBJECT);
+            }
+            assertThat(content(OBJECT)).as("step " + step).isEqualTo(model);
+            assertThat(used()).isEqualTo(model.length);
+        }
+        long at = 0;
+        for (DataRange range : store.ranges(OBJECT, 0, 1000)) {
+            assertThat(range.offset()).isEqualTo(at);
+            assertThat(range.length()).isPositive();
+            for (long i = at; !range.written() && i < at + range.length(); i++) {
+                assertThat(model[(int) i]).isZero();
+            }
+            at += range.length();
+        }
+        assertThat(at).isEqualTo(model.length);
+    }
+
+    @Test
+    void shouldAskBeforeDataGrow() throws Exception {
+        var lengths = new ArrayList<Long>();
+        Growth<RuntimeException> asked = (object, length, partition, all) -> {
+            assertThat(object).isEqualTo(OBJECT);
+            assertThat(partition).isEqualTo(all).isEqualTo(length);
+            lengths.add(length);
+        };
+        MemorySegment data = MemorySegment.ofArray(new byte[100]);
+        store.write(OBJECT, 0, data, asked);
+        store.write(OBJECT, 0, data, asked);
+        store.write(OBJECT, 50, data, asked);
+        store.append(OBJECT, data, asked);
+        store.zero(OBJECT, 0, 10, asked);
+        store.zero(OBJECT, 300, 10, asked);
+        store.resize(OBJECT, 400, asked);
+        store.resize(OBJECT, 10, asked);
+        assertThat(lengths).containsExactly(100L, 150L, 250L, 310L, 400L);
+        Growth<Refused> refuse = (_, _, _, _) -> {
+            throw new Refused();
+        };
+        assertThatThrownBy(() -> store.write(OBJECT, 0, data, refuse))
+                .isInstanceOf(Refused.class);
+        assertThatThrownBy(() -> store.append(OBJECT, data, refuse)).isInstanceOf(Refused.class);
+        assertThatThrownBy(() -> store.resize(OBJECT, 11, refuse)).isInstanceOf(Refused.class);
+        assertThatThrownBy(() -> store.zero(OBJECT, 10, 1, refuse)).isInstanceOf(Refused.class);
+        assertThat(store.length(OBJECT)).isEqualTo(10);
+        assertThat(used()).isEqualTo(10);
+    }
+
+    @Test
+    void shouldKeepAQuotaAgainstConcurrentWriters() throws Exception {
+        int quota = 50_000;
+        Growth<Refused> within = (_, _, partition, _) -> {
+            if (partition > quota) {
+                throw new Refused();
+            }
+        };
+        var written = new AtomicLong();
+        try (var threads = Executors.newFixedThreadPool(4)) {
+            var running = new ArrayList<Future<Boolean>>();
+            for (int thread = 0; thread < 4; thread++) {
+                var mine = new ObjectId(PARTITION, 0x20000 + thread);
+                store.change(objects -> {
+                    objects.create(mine, ObjectType.USER_OBJECT, 1);
+                    return true;
+                });
+                Callable<Boolean> work = () -> {
+                    for (int i = 0; i < 100; i++) {
+                        try {
+                            store.append(mine, MemorySegment.ofArray(new byte[300]), within);
+                            written.addAndGet(300);
+                        } catch (Refused _) {
+                            assertThat(written.get()).isGreaterThan(quota - 4 * 300);
+                        }
+                    }
+                    return true;
+                };
+                running.add(threads.submit(work));
+            }
+            for (Future<Boolean> each : running) {
+                assertThat(each.get()).isTrue();
+            }
+        }
+        assertThat(written).hasValue(quota / 300 * 300);
+        assertThat(used()).isEqualTo(written.get());
+    }
+
+    @Test
+    void shouldAppendInTurn() throws Exception {
+        try (var threads = Executors.newFixedThreadPool(4)) {
+            var running = new ArrayList<Future<List<Long>>>();
+            for (int thread = 0; thread < 4; thread++) {
+                byte[] data = new byte[500];
+                Arrays.fill(data, (byte) (thread + 1));
+                Callable<List<Long>> work = () -> {
+                    var offsets = new ArrayList<Long>();
+                    for (int i = 0; i < 50; i++) {
+                        offsets.add(store.append(OBJECT, MemorySegment.ofArray(data),
+                                Growth.UNLIMITED));
+                    }
+                    return offsets;
+                };
+                running.add(threads.submit(work));
+            }
+            byte[] whole = new byte[100_000];
+            for (int thread = 0; thread < 4; thread++) {
+                for (long offset : running.get(thread).get()) {
+                    Arrays.fill(whole, (int) offset, (int) offset + 500, (byte) (thread + 1));
+                }
+            }
+            assertThat(content(OBJECT)).isEqualTo(whole);
+        }
+    }
+
+    @Test
+    void shouldFailWhenClosed() throws Exception {
+        store.close();
+        assertThatThrownBy(() -> store.length(OBJECT)).isInstanceOf(StorageException.class);
+        assertThatThrownBy(() -> store.change(_ -> true)).isInstanceOf(StorageException.class);
+        assertThatThrownBy(() -> store.flush()).isInstanceOf(StorageException.class);
+        store.close();
+    }
+}
