@@ -2,7 +2,10 @@ package lunar.target;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
 import lunar.testkit.echo.EchoCdb;
 import lunar.testkit.echo.EchoSpec;
 import org.junit.jupiter.api.Test;
@@ -122,6 +125,23 @@ class BidirectionalCommandTest {
             response = peer.take(RESPONSE, shorter);
             assertThat(response.flags()).as("o").isEqualTo(WirePeer.FINAL | 0x10);
             assertThat(response.readResidual()).isEqualTo(412);
+        }
+    }
+
+    @Test
+    void shouldReturnDataWithSenseData() throws Exception {
+        byte[] data = data(300);
+        try (TargetFixture target = target(); WirePeer peer = peer(target, 0)) {
+            int itt = peer.bidirectional(new EchoCdb(true).bytes(), data.length, 400);
+            send(peer, itt, data);
+            assertThat(peer.take(DATA_IN, itt).data()).isEqualTo(data);
+            WirePeer.Pdu response = peer.take(RESPONSE, itt);
+            assertThat(response.status()).as("CHECK CONDITION").isEqualTo(2);
+            assertThat(response.flags()).as("underflow of the read alone")
+                    .isEqualTo(WirePeer.FINAL | 0x08);
+            assertThat(response.readResidual()).isEqualTo(100);
+            Sense sense = Sense.decode(MemorySegment.ofArray(response.data()).asSlice(2));
+            assertThat(sense.key()).isEqualTo(SenseKey.RECOVERED_ERROR);
         }
     }
 

@@ -54,6 +54,9 @@ public interface ScsiTask {
     /** Returns the number of bytes that the initiator expects to send. */
     int expectedOutBytes();
 
+    /** Returns the number of bytes that the initiator expects to receive; more are not sent. */
+    int expectedInBytes();
+
     /** Whether the initiator has declared data-out (the W bit), even if of length 0. */
     boolean declaresDataOut();
 
@@ -109,7 +112,10 @@ public interface ScsiTask {
     /** Ends with GOOD and no data. */
     void good();
 
-    /** Ends with GOOD and the first bytes of {@link #roomForDataIn}. */
+    /**
+     * Ends with GOOD and the first bytes of {@link #roomForDataIn}. The number may exceed that memory where the
+     * initiator {@linkplain #expectedInBytes expects} no more than it has; the difference is reported as overflow.
+     */
     void good(int dataIn);
 
     /** Ends with GOOD and parameter data, truncated to the allocation length (SPC-5 section 4.2.5.6). */
@@ -117,6 +123,12 @@ public interface ScsiTask {
 
     /** Ends with CHECK CONDITION. */
     void checkCondition(Sense why);
+
+    /**
+     * Ends with CHECK CONDITION, and with data-in like {@link #good(int)}: for a command that returns data although it
+     * reports a condition, such as a read past the end of an object (OSD-2).
+     */
+    void checkCondition(Sense why, int dataIn);
 
     /** Ends with a status without data and sense data. */
     void end(Status with);

@@ -29,11 +29,15 @@ public final class StorageSense {
 
     /** Ends a task after its device has failed. */
     public static void end(ScsiTask task, StorageException failure) {
+        end(task, failure, of(task.request(), failure));
+    }
+
+    /** Like {@link #end(ScsiTask, StorageException)}, with sense data that the device type has completed. */
+    public static void end(ScsiTask task, StorageException failure, Sense sense) {
         switch (failure) {
             case BusyException _ -> task.end(Status.BUSY);
             case ReservationConflictException _ -> task.end(Status.RESERVATION_CONFLICT);
             default -> {
-                Sense sense = of(task.request(), failure);
                 if (sense.key() == SenseKey.MEDIUM_ERROR
                         || sense.key() == SenseKey.HARDWARE_ERROR) {
                     task.server().failed(task);

@@ -9,7 +9,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import lunar.block.Identity;
+import lunar.scsi.AdditionalSense;
 import lunar.scsi.Bytes;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 import lunar.scsi.command.CommandDescriptor;
 import lunar.scsi.mode.ControlModePage;
@@ -82,8 +85,9 @@ final class EchoDevice implements PeripheralDevice, ModeCommands.Source {
 
     /** Adds the commands. */
     void register(CommandSet commands) {
-        commands.withDecoder(EchoCdb.OPCODE, EchoCdb::decode, usage("ECHO", new EchoCdb().bytes(),
-                OptionalInt.empty()))
+        commands.withDecoder(EchoCdb.OPCODE, EchoCdb::decode,
+                usage("ECHO", new EchoCdb(true).bytes(),
+                        OptionalInt.empty()))
                 .withDecoder(AddCdb.OPCODE, AddCdb::decode, usage("ADD",
                         new AddCdb(Bytes.of(new byte[]{-1, -1, -1, -1})).bytes(),
                         OptionalInt.of(AddCdb.SERVICE_ACTION)))
@@ -105,7 +109,12 @@ final class EchoDevice implements PeripheralDevice, ModeCommands.Source {
             return;
         }
         room.copyFrom(data);
-        task.good((int) data.byteSize());
+        if (command.recovered()) {
+            task.checkCondition(Sense.of(SenseKey.RECOVERED_ERROR, AdditionalSense.NONE),
+                    (int) data.byteSize());
+        } else {
+            task.good((int) data.byteSize());
+        }
     }
 
     private void add(ScsiTask task, AddCdb command) {

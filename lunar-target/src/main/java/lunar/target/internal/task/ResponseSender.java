@@ -115,9 +115,7 @@ public final class ResponseSender {
     private void begin(Task task, boolean collapse) { begin(plan, task, collapse); }
 
     private static void begin(DataInPlan plan, Task task, boolean collapse) {
-        plan.begin(task.expectedInBytes(),
-                task.outcome().status() == Status.GOOD ? task.outcome().dataInBytes() : 0,
-                collapse);
+        plan.begin(task.expectedInBytes(), task.outcome().dataInBytes(), collapse);
         // R2Ts and Data-In of a bidirectional command are numbered together (section 11.7.5).
         int r2ts = task.isBidirectional() ? task.transfer().expDataSn() : 0;
         plan.resume(task.outcome().acknowledgedBytes(),
@@ -285,12 +283,13 @@ public final class ResponseSender {
 
     /**
      * Returns the residual: a failed command counts as transferring nothing, a successful one the length of its CDB
-     * (11.4.5).
+     * (11.4.5), one that returns data with its sense data the length of these.
      */
     private Residual residual(Task task) {
-        if (task.outcome().status() == Status.CHECK_CONDITION
-                || task.outcome().status() == Status.BUSY
-                || task.outcome().status() == Status.TASK_SET_FULL) {
+        if (!task.outcome().hasTransferred()
+                && (task.outcome().status() == Status.CHECK_CONDITION
+                        || task.outcome().status() == Status.BUSY
+                        || task.outcome().status() == Status.TASK_SET_FULL)) {
             return task.declaresDataOut()
                     ? task.overflow()
                     : Residual.of(task.expectedInBytes(), 0);
@@ -299,7 +298,7 @@ public final class ResponseSender {
     }
 
     private Residual readResidual(Task task) {
-        return task.outcome().status() == Status.GOOD
+        return task.outcome().hasTransferred()
                 ? plan.residual()
                 : Residual.of(task.expectedInBytes(), 0);
     }

@@ -121,9 +121,8 @@ public final class Task implements ScsiTask, Transport.Release {
     }
 
     /** Returns the expected data transfer length from the device; 0 for a command that does not read. */
-    int expectedInBytes() {
-        return command.expectedInBytes();
-    }
+    @Override
+    public int expectedInBytes() { return command.expectedInBytes(); }
 
     @Override
     public Nexus nexus() { return context.nexus(); }
@@ -324,6 +323,9 @@ public final class Task implements ScsiTask, Transport.Release {
 
     @Override
     public void checkCondition(Sense why) { end(Status.CHECK_CONDITION, why, 0); }
+
+    @Override
+    public void checkCondition(Sense why, int dataIn) { end(Status.CHECK_CONDITION, why, dataIn); }
 
     @Override
     public void end(Status with) { end(with, null, 0); }

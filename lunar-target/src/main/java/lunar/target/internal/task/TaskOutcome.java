@@ -42,6 +42,11 @@ final class TaskOutcome {
         return dataInBytes;
     }
 
+    /** Whether the command has transferred its data: it was successful, or has data-in in spite of a condition. */
+    boolean hasTransferred() {
+        return status == Status.GOOD || dataInBytes > 0;
+    }
+
     /** Records that the whole response has been handed over. */
     void answered() { answered = true; }
 

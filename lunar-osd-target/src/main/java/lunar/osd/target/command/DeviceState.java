@@ -1,0 +1,24 @@
+package lunar.osd.target.command;
+
+import java.util.function.LongSupplier;
+import lunar.block.Identity;
+import lunar.osd.store.ObjectStore;
+
+/**
+ * What the commands of a device share. Thread-safe.
+ *
+ * @param store the objects
+ * @param identity identity of the device
+ * @param limits limits of the device
+ * @param clock the device's clock, in milliseconds since 1970 UTC
+ * @param settings cached settings of objects
+ * @param lists lists that initiators may continue
+ */
+record DeviceState(ObjectStore store, Identity identity, OsdLimits limits, LongSupplier clock,
+        SettingsCache settings, ListRegistry lists) {
+    static DeviceState of(ObjectStore store, Identity identity, OsdLimits limits,
+            LongSupplier clock) {
+        return new DeviceState(store, identity, limits, clock, new SettingsCache(store),
+                new ListRegistry());
+    }
+}

@@ -1,0 +1,40 @@
+package lunar.osd.target.command;
+
+import lunar.block.StorageException;
+import lunar.osd.target.attribute.RefusedException;
+import lunar.osd.wire.ObjectId;
+import lunar.osd.wire.ObjectType;
+import lunar.osd.wire.command.FlushCommand;
+
+/**
+ * FLUSH, FLUSH COLLECTION, FLUSH PARTITION and FLUSH OSD. What they flush is at least their scope: a user object, or
+ * everything.
+ */
+final class FlushCommands {
+    private FlushCommands() {}
+
+    static void execute(CommandRun run, FlushCommand command)
+            throws StorageException, RefusedException {
+        run.begin();
+        ObjectId object = command.object();
+        switch (command.action()) {
+            case FLUSH -> run.store().flush(object);
+            case FLUSH_COLLECTION -> {
+                run.querying(objects -> {
+                    var _ = object.object() == 0
+                            ? Existing.partition(objects, object.partition())
+                            : Existing.of(objects, object, ObjectType.COLLECTION);
+                });
+                run.store().flush();
+            }
+            case FLUSH_PARTITION -> {
+                run.querying(objects -> {
+                    var _ = Existing.any(objects, object);
+                });
+                run.store().flush();
+            }
+            default -> run.store().flush();
+        }
+        run.attributes(object);
+    }
+}

@@ -1,0 +1,23 @@
+package lunar.osd.target.command;
+
+/**
+ * Limits of the device.
+ *
+ * @param maxTransferBytes most bytes of data-out and of data-in of a command
+ */
+public record OsdLimits(int maxTransferBytes) {
+    /** Longest CDB continuation segment, in bytes. */
+    public static final int MAX_CONTINUATION = 64 << 10;
+    /** Longest get attributes list, in bytes. */
+    public static final int MAX_GET_LIST = 256 << 10;
+    /** Longest set attributes list, in bytes. */
+    public static final int MAX_SET_LIST = 1 << 20;
+    /** Most user objects that a CREATE creates. */
+    public static final int MAX_CREATED = 4096;
+    /** Most objects that a command looks at in one query, or changes at once. */
+    public static final int BATCH = 1024;
+    /** Lists of which the device remembers whether they have changed. */
+    public static final int MAX_LISTS = 1024;
+    /** Objects whose settings are cached. */
+    public static final int MAX_CACHED_SETTINGS = 4096;
+}

@@ -1,0 +1,120 @@
+package lunar.osd.target.command;
+
+import java.util.Arrays;
+import java.util.List;
+import lunar.block.StorageException;
+import lunar.osd.store.ObjectReader;
+import lunar.osd.store.ObjectWriter;
+import lunar.osd.target.attribute.Membership;
+import lunar.osd.target.attribute.RefusedException;
+import lunar.osd.target.attribute.Values;
+import lunar.osd.wire.ObjectId;
+import lunar.osd.wire.ObjectType;
+import lunar.osd.wire.command.QueryCommand;
+import lunar.osd.wire.data.QueryList;
+import lunar.osd.wire.data.QueryMatches;
+import lunar.osd.wire.page.PageKind;
+import lunar.scsi.Bytes;
+import lunar.scsi.InvalidParameterListException;
+import org.jspecify.annotations.Nullable;
+
+/** QUERY: finds the members of a collection whose attributes are within bounds; adds them to another collection. */
+final class QueryCommands {
+    private static final int HEADER_LENGTH = 13;
+    private static final int UNCOUNTED = 8;
+    private static final int ID_LENGTH = 8;
+
+    private QueryCommands() {}
+
+    static void execute(CommandRun run, QueryCommand command)
+            throws StorageException, RefusedException, InvalidParameterListException {
+        List<QueryList> lists = run.out().queryLists();
+        if (lists.size() != 1) {
+            throw InvalidParameterListException.length();
+        }
+        QueryList list = lists.getFirst();
+        for (QueryList.Criterion criterion : list.criteria()) {
+            int page = criterion.id().page();
+            boolean known = PageKind.objectType(page).filter(ObjectType.USER_OBJECT::equals)
+                    .isPresent();
+            if (!known) {
+                throw RefusedException.field(CdbFieldAt.CONTINUATION);
+            }
+        }
+        if (command.matches() == 0) {
+            run.query(objects -> search(run, command, list, objects, null));
+        } else {
+            run.change(objects -> {
+                checkMatches(objects, command);
+                search(run, command, list, objects, objects);
+                return List.of(command.object());
+            });
+            run.device().lists().changed();
+        }
+    }
+
+    private static void checkMatches(ObjectReader objects, QueryCommand command)
+            throws StorageException, RefusedException {
+        var matches = new ObjectId(command.object().partition(), command.matches());
+        if (objects.find(matches).filter(found -> found.type() == ObjectType.COLLECTION)
+                .isEmpty()) {
+            throw RefusedException.field(CdbFieldAt.start(command));
+        }
+    }
+
+    private static void search(CommandRun run, QueryCommand command, QueryList list,
+            ObjectReader objects, @Nullable ObjectWriter writer)
+            throws StorageException, RefusedException {
+        ObjectId collection = Existing.of(objects, command.object(), ObjectType.COLLECTION).id();
+        long found = 0;
+        long limit = command.allocationLength() < 0
+                ? Long.MAX_VALUE
+                : command.allocationLength();
+        long at = HEADER_LENGTH;
+        var members = new Members(objects, collection, run::isAborted);
+        for (List<Long> ids = members.next(); !ids.isEmpty(); ids = members.next()) {
+            for (long id : ids) {
+                var object = new ObjectId(collection.partition(), id);
+                if (!matches(run, objects, list, object)) {
+                    continue;
+                }
+                found++;
+                if (at + ID_LENGTH <= limit) {
+                    run.in().put(at, Values.int64(id).toArray());
+                    at += ID_LENGTH;
+                }
+                if (writer != null) {
+                    Membership.add(writer, object, command.matches());
+                }
+            }
+        }
+        byte[] header = new QueryMatches(HEADER_LENGTH - UNCOUNTED + ID_LENGTH * found,
+                List.of()).bytes();
+        run.in().put(header, command.allocationLength());
+        run.in().dataLength(Math.min(at, limit));
+    }
+
+    private static boolean matches(CommandRun run, ObjectReader objects, QueryList list,
+            ObjectId object) throws StorageException, RefusedException {
+        for (QueryList.Criterion criterion : list.criteria()) {
+            Bytes value = run.phases().value(objects, Existing.any(objects, object),
+                    criterion.id());
+            if (isWithin(value, criterion) != list.all()) {
+                return !list.all();
+            }
+        }
+        return list.all();
+    }
+
+    /** Bounds are inclusive and compared as byte strings; an attribute that is not set is within none. */
+    private static boolean isWithin(Bytes value, QueryList.Criterion criterion) {
+        if (value.length() == 0) {
+            return false;
+        }
+        byte[] bytes = value.toArray();
+        byte[] minimum = criterion.minimum().toArray();
+        byte[] maximum = criterion.maximum().toArray();
+        return (minimum.length == 0 || Arrays.compareUnsigned(bytes, minimum) >= 0)
+                && (maximum.length == 0 || Arrays.compareUnsigned(bytes, maximum) <= 0);
+    }
+}
