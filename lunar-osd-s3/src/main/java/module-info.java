@@ -6,6 +6,7 @@ module lunar.osd.s3 {
     requires jdk.httpserver;
     requires lunar.block;
     requires transitive lunar.osd;
+    requires transitive lunar.osd.client;
 
     exports lunar.osd.s3;
     exports lunar.osd.s3.backend;
