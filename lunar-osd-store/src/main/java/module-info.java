@@ -3,6 +3,9 @@ module lunar.osd.store {
     requires static org.jspecify;
     requires transitive lunar.block;
     requires transitive lunar.osd;
+    requires java.sql;
+    requires org.xerial.sqlitejdbc;
 
     exports lunar.osd.store;
+    exports lunar.osd.store.directory;
 }

@@ -1,0 +1,232 @@
+package lunar.osd.store.directory;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousFileChannel;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import lunar.block.MediumException;
+import lunar.block.StorageException;
+import lunar.osd.wire.ObjectId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An open file with the data of an object. An interrupt that closes the channel does no harm: it is opened again, and
+ * the transfer is repeated, which is positional; the thread keeps its interrupt flag.
+ *
+ * <p>Users hold the file shared while they transfer ({@link #hold}); it is closed, or taken from its object, only while
+ * no thread holds it. Thread-safe.
+ */
+final class DataFile {
+    /** What has become of it. */
+    private enum State {
+        OPEN, CLOSED
+    }
+
+    /** Java copies heap memory to native memory of the same size and keeps that. */
+    private static final int MAX_HEAP_PIECE = 1 << 20;
+    private static final int MAX_PIECE = 1 << 30;
+
+    private final ObjectId object;
+    private final long data;
+    private final Path path;
+    private final ReentrantReadWriteLock holders = new ReentrantReadWriteLock();
+    /** Of the object; the file may be longer where a write has failed. */
+    private volatile long length;
+    private volatile long usedAt;
+    private volatile State state = State.OPEN;
+    /** Replaced under this object's monitor. */
+    private volatile FileChannel channel;
+    /** Opened before the first write, so that it gets a failure of writeback; no interrupt closes it. */
+    private @Nullable AsynchronousFileChannel syncing;
+
+    private DataFile(ObjectId object, long data, Path path, FileChannel channel, long length) {
+        this.object = object;
+        this.data = data;
+        this.path = path;
+        this.channel = channel;
+        this.length = length;
+    }
+
+    /** Opens a file whose length is the object's. */
+    static DataFile open(ObjectId object, long data, Path path) throws IOException {
+        FileChannel channel = openChannel(path);
+        boolean opened = false;
+        try {
+            DataFile file = new DataFile(object, data, path, channel, channel.size());
+            opened = true;
+            return file;
+        } finally {
+            if (!opened) {
+                channel.close();
+            }
+        }
+    }
+
+    private static FileChannel openChannel(Path path) throws IOException {
+        return FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    }
+
+    ObjectId object() { return object; }
+
+    long data() { return data; }
+
+    long length() { return length; }
+
+    /** Sets the object's length, by the thread that alone may change it. */
+    void length(long bytes) {
+        length = bytes;
+    }
+
+    /** Holds the file for transfers; false if it is not open any longer. {@link #release} must follow. */
+    boolean hold() {
+        boolean held = false;
+        holders.readLock().lock();
+        try {
+            held = state == State.OPEN;
+            usedAt = System.nanoTime();
+        } finally {
+            if (!held) {
+                holders.readLock().unlock();
+            }
+        }
+        return held;
+    }
+
+    void release() { holders.readLock().unlock(); }
+
+    /** Keeps others from using the file. */
+    void freeze() { holders.writeLock().lock(); }
+
+    boolean tryFreeze() { return holders.writeLock().tryLock(); }
+
+    void unfreeze() { holders.writeLock().unlock(); }
+
+    long usedAt() { return usedAt; }
+
+    boolean isOpen() { return state == State.OPEN; }
+
+    /** Reads bytes that are there. */
+    void read(long offset, MemorySegment into) throws StorageException {
+        transfer(offset, into, false);
+    }
+
+    void write(long offset, MemorySegment from) throws StorageException {
+        transfer(offset, from, true);
+    }
+
+    private void transfer(long offset, MemorySegment memory, boolean write)
+            throws StorageException {
+        int most = memory.isNative() ? MAX_PIECE : MAX_HEAP_PIECE;
+        boolean interrupted = false;
+        try {
+            for (long done = 0; done < memory.byteSize();) {
+                ByteBuffer piece = memory
+                        .asSlice(done, Math.min(most, memory.byteSize() - done)).asByteBuffer();
+                try {
+                    int count = write
+                            ? channel.write(piece, offset + done)
+                            : channel.read(piece, offset + done);
+                    if (count < 0) {
+                        throw damaged("is shorter than its object: ends before byte "
+                                + (offset + done));
+                    }
+                    done += count;
+                } catch (ClosedChannelException e) {
+                    interrupted |= Thread.interrupted();
+                    reopen(e);
+                }
+            }
+        } catch (IOException e) {
+            throw Failures.of(path + (write ? ": write" : ": read"), e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    MediumException damaged(String what) {
+        return new MediumException("object store: " + path + ", the data of object " + object
+                + ", " + what);
+    }
+
+    private synchronized void reopen(IOException closed) throws IOException {
+        if (state != State.OPEN) {
+            throw closed;
+        }
+        if (!channel.isOpen()) {
+            channel = openChannel(path);
+        }
+    }
+
+    /** Makes the file longer by a hole, or shorter. The object's length is the caller's concern. */
+    void resize(long bytes) throws StorageException {
+        boolean interrupted = false;
+        try {
+            for (;;) {
+                try {
+                    long size = channel.size();
+                    if (bytes < size) {
+                        channel.truncate(bytes);
+                    } else if (bytes > size) {
+                        ByteBuffer last = ByteBuffer.allocate(1);
+                        channel.write(last, bytes - 1);
+                    }
+                    return;
+                } catch (ClosedChannelException e) {
+                    interrupted |= Thread.interrupted();
+                    reopen(e);
+                }
+            }
+        } catch (IOException e) {
+            throw Failures.of(path + ": change of length", e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Prepares for writes that are to be made stable later. */
+    synchronized void prepareSync() throws StorageException {
+        if (syncing == null && state == State.OPEN) {
+            try {
+                syncing = AsynchronousFileChannel.open(path, StandardOpenOption.WRITE);
+            } catch (IOException e) {
+                throw Failures.of(path + ": open", e);
+            }
+        }
+    }
+
+    /** Makes what was written stable. */
+    void sync() throws IOException {
+        prepareSync();
+        AsynchronousFileChannel own;
+        synchronized (this) {
+            own = syncing;
+        }
+        if (own == null) {
+            throw new ClosedChannelException();
+        }
+        own.force(false);
+    }
+
+    /** Closes the file, which no thread may be using. */
+    synchronized void close() {
+        if (state == State.CLOSED) {
+            return;
+        }
+        state = State.CLOSED;
+        try (AsynchronousFileChannel own = syncing; FileChannel mine = channel) {
+            assert mine != null && (own == null || own.isOpen());
+        } catch (IOException e) { // nothing is lost: what matters was reported by fsync(2)
+            System.getLogger(DataFile.class.getName()).log(System.Logger.Level.DEBUG,
+                    path.toString(), e);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package lunar.osd.store.directory;
+
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import lunar.block.StorageException;
+import lunar.osd.wire.ObjectId;
+
+/**
+ * Creates, syncs and deletes files of data ids. A file is created only under an id that the table {@code staged} has,
+ * so that none is left behind by a crash. Thread-safe.
+ */
+final class DataStore {
+    /** Most bytes of data that are in the database, and not in a file. */
+    static final int SMALL = 4096;
+    /** Ids that are reserved at a time. */
+    private static final int RESERVED = 64;
+
+    private final StoreDirectory directory;
+    private final CommitQueue commits;
+    private final StableStorage stability;
+    private final PlatformThreads threads;
+    private final ArrayDeque<Long> reserved = new ArrayDeque<>();
+    /** Ids of the table {@code staged} without a file. */
+    private final List<Long> discarded = new ArrayList<>();
+
+    DataStore(StoreDirectory directory, CommitQueue commits, StableStorage stability,
+            PlatformThreads threads) {
+        this.directory = directory;
+        this.commits = commits;
+        this.stability = stability;
+        this.threads = threads;
+    }
+
+    /** Creates a file of a new data id, to be written. */
+    DataFile createFile(ObjectId object) throws StorageException {
+        long data = takeId();
+        try {
+            directory.create(data);
+            DataFile file = DataFile.open(object, data, directory.file(data));
+            file.prepareSync();
+            return file;
+        } catch (IOException e) {
+            discard(data);
+            throw Failures.of(directory.file(data) + ": create", e);
+        }
+    }
+
+    private long takeId() throws StorageException {
+        for (;;) {
+            synchronized (reserved) {
+                Long id = reserved.poll();
+                if (id != null) {
+                    return id;
+                }
+            }
+            long first = commits.run(objects -> objects.reserve(RESERVED));
+            synchronized (reserved) {
+                for (int i = 0; i < RESERVED; i++) {
+                    reserved.add(first + i);
+                }
+            }
+        }
+    }
+
+    /** Opens the file of an object. */
+    DataFile open(ObjectId object, long data) throws IOException {
+        return DataFile.open(object, data, directory.file(data));
+    }
+
+    /** Deletes a file that no object has had. */
+    void discard(long data) {
+        try {
+            delete(data);
+        } catch (IOException e) { // the next start tries again, as the table still has it
+            System.getLogger(DataStore.class.getName()).log(System.Logger.Level.WARNING,
+                    "object store: cannot delete {0}: {1}", directory.file(data), e);
+            return;
+        }
+        synchronized (discarded) {
+            discarded.add(data);
+        }
+    }
+
+    /** Deletes a file, if it is there. */
+    void delete(long data) throws IOException {
+        Files.deleteIfExists(directory.file(data));
+    }
+
+    /** Forgets ids that were discarded. */
+    void forgetDiscarded() throws StorageException {
+        List<Long> ids;
+        synchronized (discarded) {
+            ids = List.copyOf(discarded);
+            discarded.clear();
+        }
+        if (!ids.isEmpty()) {
+            commits.run(objects -> {
+                for (long each : ids) {
+                    objects.sql.update("DELETE FROM staged WHERE data = ?", each);
+                }
+                return true;
+            });
+        }
+    }
+
+    /** Makes a file stable, with the entries that lead to it if it is new. */
+    void sync(DataFile file, boolean entries) throws StorageException {
+        var failure = new IOException[1];
+        threads.run(() -> {
+            try {
+                file.sync();
+                if (entries) {
+                    directory.syncEntries(file.data());
+                }
+            } catch (IOException e) {
+                failure[0] = e;
+            }
+        });
+        if (failure[0] != null) {
+            throw failed(failure[0]);
+        }
+    }
+
+    /**
+     * Makes the data of an id stable, whose file may be closed or removed meanwhile.
+     *
+     * @return bytes of the file before; -1 if it is gone
+     */
+    long sync(long data, OpenFiles files) throws StorageException {
+        var length = new long[]{-1};
+        var failure = new IOException[1];
+        boolean entries = files.hasNewEntry(data);
+        threads.run(() -> {
+            try {
+                length[0] = syncOpenOrClosed(data, files);
+                if (entries) {
+                    directory.syncEntries(data);
+                }
+            } catch (NoSuchFileException e) {
+                if (files.isUnsynced(data)) {
+                    failure[0] = e;
+                }
+            } catch (IOException e) {
+                failure[0] = e;
+            }
+        });
+        if (failure[0] != null) {
+            throw failed(failure[0]);
+        }
+        if (entries) {
+            files.entrySynced(data);
+        }
+        return length[0];
+    }
+
+    private long syncOpenOrClosed(long data, OpenFiles files) throws IOException {
+        DataFile open = files.ofData(data);
+        if (open != null && open.isOpen()) {
+            long length = open.length();
+            try {
+                open.sync();
+                return length;
+            } catch (ClosedChannelException _) {
+                assert !open.isOpen();
+            }
+        }
+        DataFile again = DataFile.open(ObjectId.ROOT, data, directory.file(data));
+        try {
+            again.sync();
+            return again.length();
+        } finally {
+            again.close();
+        }
+    }
+
+    private StorageException failed(IOException e) {
+        return e instanceof StorageException known ? known : stability.failed(e);
+    }
+
+    StoreDirectory directory() { return directory; }
+}

@@ -1,0 +1,179 @@
+package lunar.osd.store.directory;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import lunar.block.StorageException;
+import lunar.osd.wire.ObjectId;
+
+/**
+ * Does in the background what need not be done at once: writes timestamps, deletes the files of dropped data, and makes
+ * files stable that are not written any longer, so that few are to be looked at after a crash.
+ */
+final class Housekeeping implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(Housekeeping.class.getName());
+    private static final long LOOK_MS = 500;
+    private static final int ROUNDS_OF_TOUCHES = 4;
+    private static final int ROUNDS_OF_SYNCS = 10;
+    private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final int MAX_DELETES = 1000;
+    private static final int MAX_SYNCS = 64;
+
+    private final ObjectFiles files;
+    private final ObjectLocks locks;
+    private final CommitQueue commits;
+    private final DataStore store;
+    private final Touches touches;
+    private final Thread thread;
+    private volatile boolean closed;
+
+    Housekeeping(ObjectFiles files, ObjectLocks locks, CommitQueue commits, DataStore store,
+            Touches touches) {
+        this.files = files;
+        this.locks = locks;
+        this.commits = commits;
+        this.store = store;
+        this.touches = touches;
+        this.thread = Thread.ofPlatform().daemon().name("lunar-osd-store-housekeeping")
+                .unstarted(this::run);
+    }
+
+    void start() { thread.start(); }
+
+    private void run() {
+        for (int round = 1; !closed; round++) {
+            try {
+                Thread.sleep(LOOK_MS);
+                if (round % ROUNDS_OF_TOUCHES == 0 && !touches.isEmpty()) {
+                    commits.run(_ -> true);
+                }
+                if (files.open().takeDropped()) {
+                    deleteDropped();
+                }
+                store.forgetDiscarded();
+                if (round % ROUNDS_OF_SYNCS == 0) {
+                    syncIdle();
+                }
+            } catch (InterruptedException _) {
+                return;
+            } catch (StorageException e) {
+                LOG.log(System.Logger.Level.WARNING, "object store: housekeeping: {0}",
+                        e.getMessage());
+            }
+        }
+    }
+
+    /** Deletes the files of dropped data, once the changes that dropped them are stable. */
+    void deleteDropped() throws StorageException {
+        List<Long> ids;
+        do {
+            ids = commits.runStable(objects -> objects.sql.all(
+                    "SELECT data FROM dropped LIMIT " + MAX_DELETES, row -> row.getLong(1)));
+            var deleted = new ArrayList<Long>();
+            for (long each : ids) {
+                try {
+                    store.delete(each);
+                    deleted.add(each);
+                } catch (IOException e) {
+                    LOG.log(System.Logger.Level.WARNING, "object store: cannot delete {0}: {1}",
+                            store.directory().file(each), e);
+                }
+            }
+            if (deleted.isEmpty()) {
+                return;
+            }
+            commits.run(objects -> {
+                for (long each : deleted) {
+                    objects.sql.update("DELETE FROM dropped WHERE data = ?", each);
+                }
+                return true;
+            });
+        } while (ids.size() == MAX_DELETES && !closed);
+    }
+
+    private void syncIdle() throws StorageException {
+        long now = System.nanoTime();
+        var idle = new HashMap<Long, ObjectId>();
+        files.open().unsynced().forEach((data, object) -> {
+            DataFile open = files.open().ofData(data);
+            if (open == null || !open.isOpen() || now - open.usedAt() > IDLE_NANOS) {
+                idle.put(data, object);
+            }
+        });
+        sync(idle);
+    }
+
+    /** Makes files stable and their lengths known to the database. */
+    void sync(Map<Long, ObjectId> unsynced) throws StorageException {
+        var some = new HashMap<Long, ObjectId>();
+        for (Map.Entry<Long, ObjectId> each : unsynced.entrySet()) {
+            some.put(each.getKey(), each.getValue());
+            if (some.size() == MAX_SYNCS) {
+                syncSome(some);
+                some.clear();
+            }
+        }
+        syncSome(some);
+    }
+
+    /** Syncs first, as that may take long, and again while no thread writes. */
+    private void syncSome(Map<Long, ObjectId> some) throws StorageException {
+        for (long data : some.keySet()) {
+            store.sync(data, files.open());
+        }
+        var held = new ArrayList<Lock>();
+        try {
+            var lengths = new HashMap<Long, Long>();
+            for (Map.Entry<Long, ObjectId> each : some.entrySet()) {
+                Lock lock = locks.exclusive(each.getValue());
+                if (lock.tryLock()) {
+                    held.add(lock);
+                    lengths.put(each.getKey(), store.sync(each.getKey(), files.open()));
+                }
+            }
+            save(some, lengths);
+        } finally {
+            held.forEach(Lock::unlock);
+        }
+    }
+
+    private void save(Map<Long, ObjectId> objectsOf, Map<Long, Long> lengths)
+            throws StorageException {
+        if (lengths.isEmpty()) {
+            return;
+        }
+        commits.run(objects -> {
+            for (Map.Entry<Long, Long> each : lengths.entrySet()) {
+                ObjectId object = objectsOf.get(each.getKey());
+                if (object != null && each.getValue() >= 0) {
+                    objects.saveLength(object, each.getKey(), each.getValue());
+                    objects.removeUnsynced(each.getKey());
+                }
+            }
+            return true;
+        });
+        files.open().synced(lengths.keySet());
+    }
+
+    /** Ends the thread. */
+    @Override
+    public void close() {
+        closed = true;
+        thread.interrupt();
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

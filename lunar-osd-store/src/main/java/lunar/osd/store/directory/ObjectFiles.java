@@ -1,0 +1,193 @@
+package lunar.osd.store.directory;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import lunar.block.MediumException;
+import lunar.block.StorageException;
+import lunar.osd.store.NoSuchObjectException;
+import lunar.osd.wire.ObjectId;
+import org.jspecify.annotations.Nullable;
+
+/** Opens the files of objects, and closes those that were not used for longest. Thread-safe. */
+final class ObjectFiles {
+    private static final System.Logger LOG = System.getLogger(ObjectFiles.class.getName());
+    private static final int MAX_REPORTED = 1000;
+    private static final long PAUSE_NANOS = 20_000;
+
+    /** Where the data of an object is. */
+    static final class Location {
+        private final @Nullable DataFile file;
+        private final @Nullable ObjectRow row;
+        private final byte[] small;
+
+        private Location(@Nullable DataFile file, @Nullable ObjectRow row, byte[] small) {
+            this.file = file;
+            this.row = row;
+            this.small = small;
+        }
+
+        /** Returns its file, held; null if it has none. */
+        @Nullable
+        DataFile file() { return file; }
+
+        /** Returns its row; null if it has a file. */
+        @Nullable
+        ObjectRow row() { return row; }
+
+        /** Returns its data, if it is small. */
+        byte[] small() { return small; }
+    }
+
+    private final OpenFiles files;
+    private final Readers readers;
+    private final CommitQueue commits;
+    private final DataStore store;
+    /** Data ids whose damage was logged. */
+    private final Set<Long> reported = ConcurrentHashMap.newKeySet();
+
+    ObjectFiles(OpenFiles files, Readers readers, CommitQueue commits, DataStore store) {
+        this.files = files;
+        this.readers = readers;
+        this.commits = commits;
+        this.store = store;
+    }
+
+    OpenFiles open() { return files; }
+
+    /**
+     * Finds the data of an object.
+     *
+     * @throws NoSuchObjectException if it is no user object
+     */
+    Location locate(ObjectId object) throws StorageException {
+        for (;;) {
+            DataFile known = files.hold(object);
+            if (known != null) {
+                return new Location(known, null, new byte[0]);
+            }
+            long epoch = files.epoch();
+            Location found = readers.run(rows -> {
+                ObjectRow row = rows.userObject(object);
+                return new Location(null, row, rows.small(row));
+            });
+            ObjectRow row = found.row();
+            if (row == null || !row.hasFile()) {
+                return found;
+            }
+            close(files.excess());
+            DataFile opened = open(row, epoch);
+            if (opened == null) {
+                LockSupport.parkNanos(PAUSE_NANOS); // the object is being changed
+                continue;
+            }
+            if (opened.hold()) {
+                if (files.add(opened, epoch)) {
+                    return new Location(opened, null, found.small());
+                }
+                opened.release();
+            }
+            opened.close();
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+    }
+
+    /**
+     * Returns the data id of an object's file, the negative one of its small data, or 0.
+     *
+     * @throws NoSuchObjectException if the object does not exist
+     */
+    long dataOf(ObjectId object) throws StorageException {
+        DataFile known = files.hold(object);
+        if (known != null) {
+            known.release();
+            return known.data();
+        }
+        return readers.run(rows -> {
+            ObjectRow row = rows.row(object);
+            if (row == null) {
+                throw new NoSuchObjectException(object);
+            }
+            return row.data();
+        });
+    }
+
+    /** Opens a file; null if the row may be outdated. */
+    private @Nullable DataFile open(ObjectRow row, long epoch) throws StorageException {
+        boolean unsynced = files.isUnsynced(row.data());
+        DataFile file;
+        try {
+            file = store.open(row.id(), row.data());
+        } catch (NoSuchFileException _) {
+            if (files.epoch() != epoch) {
+                return null;
+            }
+            throw damaged(row, "is missing");
+        } catch (IOException e) {
+            throw Failures.of("open of " + store.directory().file(row.data()), e);
+        }
+        if (!unsynced && file.length() != row.length()) {
+            long size = file.length();
+            file.length(row.length()); // what is behind it was never acknowledged as stable
+            if (size < row.length()) {
+                file.close();
+                if (files.epoch() != epoch) {
+                    return null;
+                }
+                throw damaged(row, "has " + size + " bytes instead of " + row.length());
+            }
+        }
+        return file;
+    }
+
+    private MediumException damaged(ObjectRow row, String problem) {
+        String what = "object store: the data of object " + row.id() + " are damaged: file "
+                + store.directory().file(row.data()) + " " + problem;
+        if (reported.size() < MAX_REPORTED && reported.add(row.data())) {
+            LOG.log(System.Logger.Level.ERROR, what + "; restore the object from a backup");
+        }
+        return new MediumException(what);
+    }
+
+    /** Commits that the length of an object is that of its file, before it is written. */
+    void markUnsynced(DataFile file) throws StorageException {
+        file.freeze();
+        try {
+            if (file.isOpen()) {
+                file.prepareSync();
+                file.resize(file.length()); // the file may have been longer
+            }
+        } finally {
+            file.unfreeze();
+        }
+        commits.run(objects -> {
+            ObjectRow row = objects.row(file.object());
+            if (row != null && row.data() == file.data()) {
+                objects.addUnsynced(file.object(), file.data(), row.length(), false);
+            }
+            return true;
+        });
+    }
+
+    /** Saves the lengths of files, and closes those that no thread uses. */
+    void close(List<DataFile> candidates) throws StorageException {
+        if (candidates.isEmpty()) {
+            return;
+        }
+        var lengths = new HashMap<DataFile, Long>();
+        candidates.forEach(file -> lengths.put(file, file.length()));
+        commits.run(objects -> {
+            for (DataFile each : candidates) {
+                long length = each.length();
+                objects.saveLength(each.object(), each.data(), length);
+                lengths.put(each, length);
+            }
+            return true;
+        });
+        lengths.forEach(files::close);
+    }
+}

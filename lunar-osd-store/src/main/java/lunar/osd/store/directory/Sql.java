@@ -1,0 +1,190 @@
+package lunar.osd.store.directory;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import lunar.block.StorageException;
+import org.jspecify.annotations.Nullable;
+import org.sqlite.JDBC;
+import org.sqlite.SQLiteConfig;
+import org.sqlite.SQLiteOpenMode;
+
+/**
+ * A connection to the database with its prepared statements, which are kept. Transactions are begun and ended by
+ * statements: the driver's own handling of them executes two statements more for each change. For one thread at a time.
+ */
+final class Sql implements AutoCloseable {
+    /** Makes a value of a row, which is valid only during the call. */
+    @FunctionalInterface
+    interface RowMapper<T> {
+        T map(ResultSet row) throws SQLException;
+    }
+
+    private static final int BUSY_MS = 10_000;
+    private static final int WRITER_CACHE_KIB = 64 * 1024;
+    private static final int READER_CACHE_KIB = 16 * 1024;
+
+    private final Connection connection;
+    private final Map<String, PreparedStatement> statements = new HashMap<>();
+    private boolean failed;
+    private long changedRows;
+
+    private Sql(Connection connection) { this.connection = connection; }
+
+    /** Opens the connection that writes. The journal mode is the file's: set by {@link Schema#create}. */
+    static Sql writing(Path file) throws SQLException {
+        Sql sql = open(file, SQLiteOpenMode.READWRITE);
+        sql.configure("PRAGMA cache_size = -" + WRITER_CACHE_KIB, "PRAGMA synchronous = NORMAL",
+                // Housekeeping checkpoints, so that no commit waits for one.
+                "PRAGMA wal_autocheckpoint = 0", "PRAGMA journal_size_limit = 67108864");
+        return sql;
+    }
+
+    /** Opens a connection that reads. */
+    static Sql reading(Path file) throws SQLException {
+        Sql sql = open(file, SQLiteOpenMode.READONLY);
+        sql.configure("PRAGMA cache_size = -" + READER_CACHE_KIB);
+        return sql;
+    }
+
+    /** Without memory mapping: an I/O error would be a SIGBUS, which ends the process. */
+    private static Sql open(Path file, SQLiteOpenMode mode) throws SQLException {
+        var properties = new Properties();
+        properties.setProperty(SQLiteConfig.Pragma.OPEN_MODE.pragmaName,
+                Integer.toString(mode.flag));
+        Sql sql = new Sql(JDBC.createConnection("jdbc:sqlite:" + file.toAbsolutePath(),
+                properties));
+        sql.configure("PRAGMA busy_timeout = " + BUSY_MS, "PRAGMA temp_store = MEMORY",
+                "PRAGMA mmap_size = 0", "PRAGMA trusted_schema = OFF",
+                "PRAGMA cell_size_check = ON");
+        sql.connection.setAutoCommit(false); // the driver begins a transaction, and believes in it from now on
+        sql.configure("COMMIT");
+        return sql;
+    }
+
+    private void configure(String... settings) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String each : settings) {
+                statement.execute(each);
+            }
+        } catch (SQLException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    /** Executes a statement that is not kept, such as a setting, which takes effect when it is prepared. */
+    void execute(String statement) throws StorageException {
+        try (Statement once = connection.createStatement()) {
+            once.execute(statement);
+        } catch (SQLException e) {
+            throw failure(e);
+        }
+    }
+
+    /** Changes rows. Arguments are {@code Long} or {@code byte[]}. Returns the number of rows. */
+    int update(String statement, Object... arguments) throws StorageException {
+        try {
+            int rows = prepared(statement, arguments).executeUpdate();
+            changedRows += rows;
+            return rows;
+        } catch (SQLException e) {
+            throw failure(e);
+        }
+    }
+
+    /** Begins or ends a transaction or a savepoint. */
+    void control(String statement) throws StorageException {
+        try {
+            prepared(statement).executeUpdate();
+        } catch (SQLException e) {
+            throw failure(e);
+        }
+    }
+
+    /** Returns the number of rows changed since the connection was opened. */
+    long changedRows() {
+        return changedRows;
+    }
+
+    /** Returns the value of the first row; null if there is none. */
+    <T> @Nullable T first(String query, RowMapper<T> mapper, Object... arguments)
+            throws StorageException {
+        try (ResultSet rows = prepared(query, arguments).executeQuery()) {
+            return rows.next() ? mapper.map(rows) : null;
+        } catch (SQLException e) {
+            throw failure(e);
+        }
+    }
+
+    /** Returns the number in the first row; 0 if there is none. */
+    long number(String query, Object... arguments) throws StorageException {
+        Long found = first(query, row -> row.getLong(1), arguments);
+        return found == null ? 0 : found;
+    }
+
+    /** Returns the values of all rows. */
+    <T> List<T> all(String query, RowMapper<T> mapper, Object... arguments)
+            throws StorageException {
+        var found = new ArrayList<T>();
+        try (ResultSet rows = prepared(query, arguments).executeQuery()) {
+            while (rows.next()) {
+                found.add(mapper.map(rows));
+            }
+        } catch (SQLException e) {
+            throw failure(e);
+        }
+        return found;
+    }
+
+    private PreparedStatement prepared(String text, Object... arguments) throws SQLException {
+        PreparedStatement statement = statements.get(text);
+        if (statement == null) {
+            statement = connection.prepareStatement(text);
+            statements.put(text, statement);
+        }
+        for (int i = 0; i < arguments.length; i++) {
+            switch (arguments[i]) {
+                case byte[] bytes -> statement.setBytes(i + 1, bytes);
+                case Number number -> statement.setLong(i + 1, number.longValue());
+                default -> throw new IllegalArgumentException(arguments[i].getClass().getName());
+            }
+        }
+        return statement;
+    }
+
+    private StorageException failure(SQLException e) {
+        failed = true;
+        return Failures.of(e);
+    }
+
+    /**
+     * Whether a statement has failed since the last call. The database may have undone the transaction then, so it
+     * cannot be committed.
+     */
+    boolean takeFailed() {
+        boolean was = failed;
+        failed = false;
+        return was;
+    }
+
+    @Override
+    public void close() throws StorageException {
+        try {
+            for (PreparedStatement each : statements.values()) {
+                each.close();
+            }
+            connection.close();
+        } catch (SQLException e) {
+            throw Failures.of(e);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package lunar.osd.store.directory;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Names in the directory of a store. The file of a data id is {@code data/T/XX/YY/ID}, in hexadecimal digits: YY is
+ * bits 8 to 15 of the id, XX bits 16 to 23, T all above, so that a directory has at most 256 files or directories;
+ * only {@code data} itself gets one more for each 16,777,216 ids. Everything is accessible to its owner alone.
+ */
+record StoreDirectory(Path path) {
+    private static final Set<PosixFilePermission> DIRECTORY_MODE = PosixFilePermissions
+            .fromString("rwx------");
+    private static final Set<PosixFilePermission> FILE_MODE = PosixFilePermissions
+            .fromString("rw-------");
+
+    Path database() { return path.resolve("objects.db"); }
+
+    Path lock() { return path.resolve("lock"); }
+
+    Path data() { return path.resolve("data"); }
+
+    Path file(long data) { return folder(data).resolve(String.format("%016x", data)); }
+
+    /** Returns the directory of a file. */
+    Path folder(long data) {
+        return data().resolve(Long.toHexString(data >>> 24))
+                .resolve(String.format("%02x", data >>> 16 & 0xff))
+                .resolve(String.format("%02x", data >>> 8 & 0xff));
+    }
+
+    /** Creates the file of a data id, which must not exist. */
+    void create(long data) throws IOException {
+        Path folder = folder(data);
+        if (!Files.isDirectory(folder)) {
+            for (Path each : upTo(data(), folder).reversed()) {
+                makeDirectory(each);
+            }
+        }
+        createFile(file(data));
+    }
+
+    private static List<Path> upTo(Path top, Path folder) {
+        var path = new ArrayList<Path>();
+        for (Path each = folder; each != null && each.startsWith(top); each = each.getParent()) {
+            path.add(each);
+        }
+        return path;
+    }
+
+    /** Creates a directory, unless it exists. */
+    void makeDirectory(Path folder) throws IOException {
+        try {
+            Files.createDirectory(folder, mode(DIRECTORY_MODE));
+        } catch (FileAlreadyExistsException e) {
+            if (!Files.isDirectory(folder)) {
+                throw e;
+            }
+        }
+    }
+
+    void createFile(Path file) throws IOException { Files.createFile(file, mode(FILE_MODE)); }
+
+    private FileAttribute<?>[] mode(Set<PosixFilePermission> permissions) {
+        return path.getFileSystem().supportedFileAttributeViews().contains("posix")
+                ? new FileAttribute<?>[]{PosixFilePermissions.asFileAttribute(permissions)}
+                : new FileAttribute<?>[0];
+    }
+
+    /** Makes the directory entries that lead to the file of a data id stable. */
+    void syncEntries(long data) throws IOException {
+        for (Path each : upTo(path, folder(data))) {
+            sync(each);
+        }
+    }
+
+    /** Makes the entries of a directory stable. */
+    static void sync(Path folder) throws IOException {
+        boolean interrupted = Thread.interrupted(); // or the channel would be closed at once
+        try (FileChannel entries = FileChannel.open(folder)) {
+            entries.force(true);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public String toString() { return path.toString(); }
+}
