@@ -214,7 +214,8 @@ class ArchitectureTest {
     @Test
     void shouldNotReferToFactories() {
         FACTORIES.forEach(factory -> noClasses().that()
-                .resideInAPackage(factory.substring(0, factory.lastIndexOf('.')) + "..").and().doNotHaveFullyQualifiedName(factory).should().dependOnClassesThat()
+                .resideInAPackage(factory.substring(0, factory.lastIndexOf('.')) + "..").and()
+                .doNotHaveFullyQualifiedName(factory).should().dependOnClassesThat()
                 .haveFullyQualifiedName(factory).check(lunar));
     }
 
