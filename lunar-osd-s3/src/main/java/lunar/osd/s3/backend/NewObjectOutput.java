@@ -34,9 +34,7 @@ final class NewObjectOutput extends OutputStream {
     }
 
     @Override
-    public void write(int value) throws IOException {
-        write(new byte[]{(byte) value}, 0, 1);
-    }
+    public void write(int value) throws IOException { write(new byte[]{(byte) value}, 0, 1); }
 
     @Override
     public void write(byte[] from, int at, int count) throws IOException {

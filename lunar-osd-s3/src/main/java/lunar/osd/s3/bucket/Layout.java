@@ -3,6 +3,7 @@ package lunar.osd.s3.bucket;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.InstantSource;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import lunar.osd.wire.attribute.AttributeId;
@@ -44,12 +45,16 @@ final class Layout {
 
     /** Time and random bits of the identifier given last: they ascend, whatever the clock does. */
     private final AtomicLong last;
+    private final InstantSource clock;
 
-    Layout() { last = new AtomicLong(now() | (1L << RANDOM_BITS) - 1); }
+    Layout(InstantSource clock) {
+        this.clock = clock;
+        last = new AtomicLong(now() | (1L << RANDOM_BITS) - 1);
+    }
 
     /** Returns the time bits now, as identifiers have them. Later identifiers are not below. */
-    private static long now() {
-        return (System.currentTimeMillis() & TIME_MASK) << RANDOM_BITS;
+    private long now() {
+        return (clock.millis() & TIME_MASK) << RANDOM_BITS;
     }
 
     /** Returns the identifier of new data. */

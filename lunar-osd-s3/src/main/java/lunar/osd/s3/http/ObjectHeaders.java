@@ -62,11 +62,14 @@ final class ObjectHeaders {
     static Map<String, String> kept(RequestHead head) throws S3Exception {
         var kept = new TreeMap<String, String>();
         int metadataBytes = 0;
+        int keptBytes = 0;
         for (String name : head.headers().keySet()) {
             String value = String.join(",", head.headers().get(name)).strip();
             if (name.startsWith(METADATA)) {
                 metadataBytes += name.length() - METADATA.length() + value.length();
-            } else if (!KEPT.contains(name)) {
+            } else if (KEPT.contains(name)) {
+                keptBytes += value.length();
+            } else {
                 continue;
             }
             if (name.equals("content-encoding")) {
@@ -76,7 +79,7 @@ final class ObjectHeaders {
                 kept.put(name, value);
             }
         }
-        if (metadataBytes > Limits.MAX_METADATA_BYTES) {
+        if (metadataBytes > Limits.MAX_METADATA_BYTES || keptBytes > Limits.MAX_KEPT_BYTES) {
             throw new S3Exception(S3Error.METADATA_TOO_LARGE);
         }
         return kept;
