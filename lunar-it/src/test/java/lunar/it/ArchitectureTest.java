@@ -213,13 +213,15 @@ class ArchitectureTest {
     @Test
     void shouldNotReferToFactories() {
         FACTORIES.forEach(factory -> noClasses().that()
-                .resideInAPackage(factory.substring(0, factory.lastIndexOf('.')) + "..").and().doNotHaveFullyQualifiedName(factory).should().dependOnClassesThat()
+                .resideInAPackage(factory.substring(0, factory.lastIndexOf('.')) + "..").and()
+                .doNotHaveFullyQualifiedName(factory).should().dependOnClassesThat()
                 .haveFullyQualifiedName(factory).check(lunar));
     }
 
     static Stream<String> modulesWithoutKnots() {
         return Stream.of("block", "filter", "scsi", "scsi.target", "osd", "osd.store",
-                "osd.target", "iscsi", "loop", "tcp", "isns", "fs", "store", "raid", "rdma", "lucene", "target", "server", "testkit",
+                "osd.target", "iscsi", "loop", "tcp", "isns", "fs", "store", "raid", "rdma",
+                "lucene", "target", "server", "testkit",
                 "initiator", "cli");
     }
 
