@@ -18,6 +18,8 @@ final class AttributeRoom {
     /** Bytes of a list's header, and those of an entry before its value (OSD-2). */
     static final int HEADER = 8;
     static final int ENTRY = 16;
+    /** Bytes of an object before its entries, in a list of several objects. */
+    static final int OBJECT = 16;
 
     private static final int USUAL_VALUE = 256;
     private static final int MOST = ENTRY + align(Attribute.MAX_LENGTH);

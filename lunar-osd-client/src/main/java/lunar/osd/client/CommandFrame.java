@@ -1,13 +1,17 @@
 package lunar.osd.client;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.Optional;
 import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.EncodedOffset;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.attribute.Attribute;
 import lunar.osd.wire.attribute.GetAttributesList;
 import lunar.osd.wire.attribute.ListParameters;
+import lunar.osd.wire.attribute.MultiObjectAttributesList;
+import lunar.osd.wire.attribute.ObjectAttributes;
 import lunar.osd.wire.attribute.RetrievedAttributesList;
 import lunar.osd.wire.attribute.SetAttributesList;
 import lunar.osd.wire.command.CommonFields;
@@ -28,6 +32,9 @@ import lunar.scsi.MalformedDataException;
  */
 final class CommandFrame {
     private static final OsdVersion VERSION = OsdVersion.OSD_2;
+    /** List type of attributes of several objects. */
+    private static final int OF_OBJECTS = 0xe;
+    private static final int TYPE_MASK = 0xf;
 
     private final OsdCommand command;
     private final OsdCdb cdb;
@@ -101,6 +108,14 @@ final class CommandFrame {
         if (!retrieved.isEmpty()) {
             MemorySegment.copy(dataIn, 0, command.in(), 0, command.in().byteSize());
         }
+    }
+
+    /** The attributes of several objects, where the device returns such a list. */
+    Optional<List<ObjectAttributes>> objects() throws MalformedDataException {
+        MemorySegment list = dataIn.asSlice(retrieved.offset(), retrieved.length());
+        return (list.get(ValueLayout.JAVA_BYTE, 0) & TYPE_MASK) == OF_OBJECTS
+                ? Optional.of(MultiObjectAttributesList.decode(list).objects())
+                : Optional.empty();
     }
 
     /** The attributes that were retrieved. */

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.stream.LongStream;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.initiator.ScsiResult;
@@ -16,6 +17,7 @@ import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.attribute.Attribute;
 import lunar.osd.wire.attribute.AttributeId;
+import lunar.osd.wire.attribute.ObjectAttributes;
 import lunar.osd.wire.command.AttributesCommand;
 import lunar.osd.wire.page.CurrentCommandAttribute;
 import lunar.osd.wire.page.StandardAttribute;
@@ -85,6 +87,40 @@ final class OsdCalls {
         return received(frame, () -> link.execute(cdb, frame.dataIn(), frame.dataOut()));
     }
 
+    /**
+     * Creates several objects; returns their identifiers.
+     *
+     * @param command gets the identifier of the current command's object: a device returns that of each object, or of
+     *        the last one
+     */
+    List<Long> createMany(OsdCommand command, int count) throws IOException {
+        CommandFrame frame = frame(command, Math.addExact(AttributeRoom.HEADER,
+                Math.multiplyExact(count,
+                        AttributeRoom.OBJECT + AttributeRoom.ENTRY + Long.BYTES)));
+        byte[] cdb = frame.cdb().bytes();
+        var _ = transferred(frame, () -> link.execute(cdb, frame.dataIn(), frame.dataOut()));
+        String what = describe(frame);
+        try {
+            List<Long> ids = frame.objects().isPresent()
+                    ? frame.objects().get().stream().map(ObjectAttributes::id).toList()
+                    : upTo(number(frame.attributes(), CurrentCommandAttribute.OBJECT_ID), count);
+            if (ids.size() != count) {
+                throw new MediumException(what + ": invalid response: " + ids.size() + " of "
+                        + count + " identifiers");
+            }
+            return ids;
+        } catch (MalformedDataException e) {
+            throw nonsense(what, e);
+        }
+    }
+
+    private static List<Long> upTo(OptionalLong last, int count) {
+        return last.isEmpty()
+                ? List.of()
+                : LongStream.rangeClosed(last.getAsLong() - count + 1, last.getAsLong()).boxed()
+                        .toList();
+    }
+
     /** Executes a command that returns its attributes with its data; returns how much data has come. */
     long executeWithoutRetrieval(OsdCommand command) throws IOException {
         CommandFrame frame = frame(command, 0);
@@ -129,6 +165,14 @@ final class OsdCalls {
 
     private Reply<Long> received(CommandFrame frame, CommandRetries.Attempt attempt)
             throws IOException {
+        long bytes = transferred(frame, attempt);
+        frame.deliver();
+        return new Reply<>(bytes, attributes(frame, describe(frame)));
+    }
+
+    /** Sends a command; returns how much of its own data was transferred. */
+    private long transferred(CommandFrame frame, CommandRetries.Attempt attempt)
+            throws IOException {
         String what = describe(frame);
         ScsiResult result;
         try {
@@ -141,9 +185,7 @@ final class OsdCalls {
             throw new MediumException(what + ": the device took fewer bytes than it was sent: "
                     + result.residual());
         }
-        long bytes = bytes(frame, result);
-        frame.deliver();
-        return new Reply<>(bytes, attributes(frame, what));
+        return bytes(frame, result);
     }
 
     private String describe(CommandFrame frame) {

@@ -3,7 +3,6 @@ package lunar.osd.client;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ServiceAction;
@@ -84,17 +83,16 @@ public final class Partition extends OsdObject {
     /**
      * Creates several empty user objects with consecutive identifiers, which the device chooses.
      *
-     * @param count from 1 to 65535
-     * @param options attributes to set, for each object; and options
+     * @param count from 1 to 65535; a device may have a lower limit, such as 4096
+     * @param options attributes to set, for each object, and options; attributes to get are not got
      */
     public List<UserObject> createMany(int count, RequestOptions options) throws IOException {
         if (count < 1 || count > MAX_CREATED) {
             throw new IllegalArgumentException("1 to " + MAX_CREATED + " objects, not " + count);
         }
-        Reply<Long> reply = calls().execute(createCommand(0, count,
-                options.gettingFirst(CurrentCommandAttribute.OBJECT_ID)));
-        long last = Created.object(reply, calls());
-        return LongStream.rangeClosed(last - count + 1, last).mapToObj(this::object).toList();
+        return calls().createMany(createCommand(0, count,
+                options.withoutGets().gettingFirst(CurrentCommandAttribute.OBJECT_ID)), count)
+                .stream().map(this::object).toList();
     }
 
     private OsdCommand createCommand(long id, int count, RequestOptions options) {

@@ -95,6 +95,11 @@ public record RequestOptions(List<Attribute> sets, List<AttributeId> gets, Comma
                 : new RequestOptions(List.of(), List.of(), wire, capability);
     }
 
+    /** Returns these options without attributes to get. */
+    RequestOptions withoutGets() {
+        return new RequestOptions(sets, List.of(), wire, capability);
+    }
+
     /** Returns these options with an attribute that is got before all others. */
     RequestOptions gettingFirst(StandardAttribute attribute) {
         var all = new ArrayList<AttributeId>();

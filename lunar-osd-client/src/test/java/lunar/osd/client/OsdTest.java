@@ -22,6 +22,7 @@ import lunar.osd.wire.command.ListCommand;
 import lunar.osd.wire.data.ListHeader;
 import lunar.osd.wire.data.ObjectList;
 import lunar.osd.wire.attribute.AttributeId;
+import lunar.osd.wire.attribute.MultiObjectAttributesList;
 import lunar.osd.wire.attribute.ObjectAttributes;
 import lunar.osd.wire.data.ObjectAttributesList;
 import lunar.osd.wire.page.PartitionAttribute;
@@ -146,6 +147,24 @@ class OsdTest {
 
         assertThat(objects).extracting(each -> each.id().object()).containsExactly(0x10002L,
                 0x10003L, 0x10004L);
+    }
+
+    @Test
+    void shouldTakeTheIdentifiersOfAListOfObjects() throws Exception {
+        unit.on(ServiceAction.CREATE, command -> {
+            var list = new MultiObjectAttributesList(LongStream.of(0x10003, 0x10007)
+                    .mapToObj(id -> new ObjectAttributes(id, ObjectType.USER_OBJECT,
+                            List.of(number(CurrentCommandAttribute.OBJECT_ID, id))))
+                    .toList());
+            int _ = list.encode(command.in(), command.in().byteSize());
+            return ScriptedUnit.good((int) command.in().byteSize());
+        });
+        Partition partition = unit.open().partition(0x20000);
+
+        assertThat(partition.createMany(2, RequestOptions.NONE))
+                .containsExactly(partition.object(0x10003), partition.object(0x10007));
+        assertThatThrownBy(() -> partition.createMany(3, RequestOptions.NONE))
+                .isInstanceOf(MediumException.class).hasMessageContaining("2 of 3 identifiers");
     }
 
     // --- lists ---

@@ -60,9 +60,7 @@ class CollectionCommandsTest {
     @AfterEach
     void close() throws Exception { device.close(); }
 
-    private static ObjectId object(int index) {
-        return new ObjectId(PARTITION, FIRST + index);
-    }
+    private static ObjectId object(int index) { return new ObjectId(PARTITION, FIRST + index); }
 
     private Reply create(ServiceAction action, ObjectId id, long source) {
         return device.run(new CreateCollectionCommand(action, v2(), id, source, false, 0));

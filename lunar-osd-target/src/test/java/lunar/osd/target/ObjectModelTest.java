@@ -5,12 +5,17 @@ import static lunar.osd.target.OsdFixture.v2;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import lunar.osd.store.ObjectStore;
+import lunar.osd.store.ObjectStores;
+import lunar.osd.store.directory.DirectoryObjectStore;
+import lunar.osd.store.directory.StoreOptions;
 import lunar.osd.target.Attributes.Lists;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
@@ -27,6 +32,7 @@ import lunar.scsi.Bytes;
 import lunar.scsi.Status;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Random commands on a few objects, compared with a model of their data and attributes. */
 class ObjectModelTest {
@@ -59,10 +65,17 @@ class ObjectModelTest {
     private final Map<Long, Model> models = new TreeMap<>();
 
     @Test
-    void shouldBehaveLikeModel() throws Exception {
-        try (OsdFixture device = new OsdFixture().withObject()) {
+    void shouldBehaveLikeModel() throws Exception { run(ObjectStores.inMemory(), STEPS); }
+
+    @Test
+    void shouldBehaveLikeModelInDirectory(@TempDir Path folder) throws Exception {
+        run(DirectoryObjectStore.open(folder.resolve("store"), StoreOptions.CREATE), STEPS / 4);
+    }
+
+    private void run(ObjectStore store, int steps) throws Exception {
+        try (OsdFixture device = new OsdFixture(store).withObject()) {
             models.put(OsdFixture.OBJECT.object(), new Model());
-            for (int i = 0; i < STEPS; i++) {
+            for (int i = 0; i < steps; i++) {
                 String step = "seed " + seed + ", step " + i;
                 try {
                     step(device);
