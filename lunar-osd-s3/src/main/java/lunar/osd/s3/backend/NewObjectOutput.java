@@ -10,8 +10,8 @@ import lunar.osd.client.RequestOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Creates an object by one command with its attributes and its first data, which are all for a small object; what follows
- * is written with several commands in flight. For one thread.
+ * Creates an object by one command with its attributes and its first data, which are all for a small object; what
+ * follows is written with several commands in flight. For one thread.
  */
 final class NewObjectOutput extends OutputStream {
     private static final int FIRST_BYTES = 8 << 10;

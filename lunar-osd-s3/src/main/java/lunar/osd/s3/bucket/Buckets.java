@@ -18,8 +18,8 @@ import lunar.osd.wire.page.PartitionAttribute;
 import lunar.scsi.Bytes;
 
 /**
- * The buckets of a device: partitions whose user name is a valid name of a bucket. Of several partitions with a name, the
- * one with the lowest identifier counts. Thread-safe.
+ * The buckets of a device: partitions whose user name is a valid name of a bucket. Of several partitions with a name,
+ * the one with the lowest identifier counts. Thread-safe.
  */
 public final class Buckets {
     private static final System.Logger LOG = System.getLogger("lunar.osd.s3");

@@ -81,7 +81,7 @@ final class Layout {
                     .digest(key.getBytes(StandardCharsets.UTF_8));
             long bits = 0;
             for (int i = 0; i < Long.BYTES; i++) {
-                bits = bits << 8 | hash[i] & 0xff;
+                bits = bits << 8 | (hash[i] & 0xff);
             }
             return HEADS | bits >>> 2;
         } catch (NoSuchAlgorithmException e) {
@@ -91,7 +91,7 @@ final class Layout {
 
     /** Returns where the head of a key is looked for next. */
     static long next(long head) {
-        return head & -PROBES | head + 1 & PROBES - 1;
+        return (head & -PROBES) | ((head + 1) & (PROBES - 1));
     }
 
     static AttributeId part(int number) { return new AttributeId(PAGE, FIRST_PART + number); }

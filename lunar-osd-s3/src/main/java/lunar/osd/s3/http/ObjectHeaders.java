@@ -25,7 +25,8 @@ final class ObjectHeaders {
             "x-amz-mp-object-size", "x-amz-copy-source", "x-amz-copy-source-range",
             "x-amz-copy-source-if-match", "x-amz-copy-source-if-none-match",
             "x-amz-copy-source-if-modified-since", "x-amz-copy-source-if-unmodified-since",
-            "x-amz-metadata-directive", "x-amz-request-payer", "x-amz-api-version");
+            "x-amz-metadata-directive", "x-amz-request-payer", "x-amz-api-version",
+            "x-amz-te", "x-amz-optional-object-attributes");
     /** Headers with values that mean what is done here anyway. */
     private static final Map<String, Set<String>> HARMLESS = Map.of(
             "x-amz-acl", Set.of("private", "bucket-owner-full-control"),
