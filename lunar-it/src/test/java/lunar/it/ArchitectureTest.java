@@ -90,7 +90,8 @@ class ArchitectureTest {
                 "lunar.block.channel", "lunar.filter",
                 "lunar.scsi", "lunar.scsi.block", "lunar.scsi.command", "lunar.iscsi",
                 "lunar.iscsi.spi", "lunar.loop", "lunar.tcp", "lunar.iser", "lunar.isns",
-                "lunar.osd.wire", "lunar.osd.store", "lunar.osd.target", "lunar.osd.client", "lunar.osd.s3",
+                "lunar.osd.wire", "lunar.osd.store", "lunar.osd.target", "lunar.osd.client",
+                "lunar.osd.s3",
                 "lunar.rdma",
                 "lunar.fs", "lunar.raid", "lunar.raid.layout", "lunar.raid.engine",
                 "lunar.raid.metadata", "lunar.raid.metadata.record", "lunar.raid.service",
@@ -195,7 +196,8 @@ class ArchitectureTest {
 
     /** Packages build on each other in one direction. */
     @ParameterizedTest
-    @ValueSource(strings = {"scsi", "osd", "osd.store", "osd.target", "osd.client", "osd.s3", "iscsi", "raid",
+    @ValueSource(strings = {"scsi", "osd", "osd.store", "osd.target", "osd.client", "osd.s3",
+            "iscsi", "raid",
             "cli", "bench"})
     void shouldHaveNoCyclesOfPackages(String module) {
         var references = new HashMap<String, Set<String>>();
@@ -223,7 +225,8 @@ class ArchitectureTest {
 
     static Stream<String> modulesWithoutKnots() {
         return Stream.of("block", "filter", "scsi", "scsi.target", "osd", "osd.store",
-                "osd.target", "osd.client", "osd.s3", "iscsi", "loop", "tcp", "isns", "fs", "store", "raid",
+                "osd.target", "osd.client", "osd.s3", "iscsi", "loop", "tcp", "isns", "fs", "store",
+                "raid",
                 "rdma", "lucene", "target", "server", "testkit",
                 "initiator", "cli");
     }

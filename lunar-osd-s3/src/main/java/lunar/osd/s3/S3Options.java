@@ -18,7 +18,8 @@ public record S3Options(InetSocketAddress address, Map<String, String> keys,
         boolean allowAnonymous, List<String> domains, boolean flushes) {
     /** Port 9000 of the loopback address, no keys, nothing anonymous, durable. */
     public static final S3Options DEFAULT = new S3Options(
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 9000), Map.of(), false, List.of("localhost"), true);
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 9000), Map.of(), false,
+            List.of("localhost"), true);
 
     public S3Options {
         keys = Map.copyOf(keys);

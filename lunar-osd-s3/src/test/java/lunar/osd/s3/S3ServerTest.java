@@ -346,6 +346,8 @@ class S3ServerTest {
         Response deleted = send("POST", "/bucket?delete", document.getBytes(UTF_8));
         assertThat(all(deleted, "Key")).containsExactly("a", "none");
         assertError(send("GET", "/bucket/a"), 404, "NoSuchKey");
+        assertError(send("POST", "/bucket?delete", document.getBytes(UTF_8), "Origin",
+                "http://example.org"), 403, "AccessDenied");
         assertError(send("POST", "/bucket?delete",
                 "<!DOCTYPE a [<!ENTITY b 'c'>]><Delete>&b;</Delete>".getBytes(UTF_8)), 400,
                 "MalformedXML");
