@@ -1,7 +1,11 @@
 package lunar.osd.s3.bucket;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -185,11 +189,39 @@ public final class Bucket {
 
     /** Removes the object of a key; no effect if there is none. */
     public void delete(String key) throws IOException {
-        Optional<KeyTable.Head> head;
+        Map<String, IOException> failed = delete(List.of(key));
+        if (!failed.isEmpty()) {
+            throw failed.values().iterator().next();
+        }
+    }
+
+    /**
+     * Removes the objects of keys, and makes all removals stable at once.
+     *
+     * @return keys whose removal failed, and why
+     */
+    public Map<String, IOException> delete(Collection<String> keysToRemove) throws IOException {
+        var failed = new HashMap<String, IOException>();
+        var removedObjects = new ArrayList<ObjectRecord>();
+        for (String key : keysToRemove) {
+            try {
+                removeHead(key).ifPresent(removedObjects::add);
+            } catch (IOException e) {
+                failed.put(key, e);
+            }
+        }
+        if (flushes && !removedObjects.isEmpty()) {
+            backend.flush(ObjectId.ofPartition(partition));
+        }
+        removedObjects.forEach(data::retire);
+        return failed;
+    }
+
+    private Optional<ObjectRecord> removeHead(String key) throws IOException {
         Lock lock = keys.lock(key).writeLock();
         lock.lock();
         try {
-            head = keys.find(key);
+            Optional<KeyTable.Head> head = keys.find(key);
             if (head.isPresent()) {
                 try {
                     keys.remove(head.get());
@@ -199,14 +231,9 @@ public final class Bucket {
                     throw e;
                 }
             }
+            return head.map(KeyTable.Head::record);
         } finally {
             lock.unlock();
-        }
-        if (head.isPresent()) {
-            if (flushes) {
-                backend.flush(ObjectId.ofPartition(partition));
-            }
-            data.retire(head.get().record());
         }
     }
 

@@ -2,7 +2,9 @@ package lunar.osd.s3.http;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import lunar.osd.s3.bucket.Bucket;
 import lunar.osd.s3.bucket.Buckets;
 import lunar.osd.s3.protocol.HttpTime;
@@ -123,20 +125,26 @@ final class BucketOperations {
         }
     }
 
-    private static XmlWriter deleteAll(Bucket bucket, List<String> keys, boolean quiet) {
+    private static XmlWriter deleteAll(Bucket bucket, List<String> keys, boolean quiet)
+            throws IOException {
         XmlWriter xml = XmlWriter.document("DeleteResult");
+        var possible = new LinkedHashSet<String>();
         for (String key : keys) {
             try {
                 RequestTarget.checkKey(key);
-                bucket.delete(key);
-                if (!quiet) {
-                    xml.begin("Deleted").text("Key", key).end();
-                }
+                possible.add(key);
             } catch (S3Exception e) {
                 error(xml, key, e.error());
-            } catch (IOException e) {
-                LOG.log(System.Logger.Level.WARNING, "a key was not deleted", e);
+            }
+        }
+        Map<String, IOException> failed = bucket.delete(possible);
+        for (String key : possible) {
+            IOException failure = failed.get(key);
+            if (failure != null) {
+                LOG.log(System.Logger.Level.WARNING, "a key was not deleted", failure);
                 error(xml, key, S3Error.INTERNAL_ERROR);
+            } else if (!quiet) {
+                xml.begin("Deleted").text("Key", key).end();
             }
         }
         return xml;

@@ -185,6 +185,24 @@ class BucketTest {
         assertThat(keys(bucket)).containsExactly("key");
     }
 
+    @Test
+    void shouldRemoveSeveralObjectsWithOneFlush() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        for (int i = 0; i < 5; i++) {
+            put(bucket, "key" + i, "data");
+        }
+        backend.failAfter(4, StoreBackend.Failure.BEFORE); // 3 heads, a flush, and data that stay for the sweep
+        assertThat(bucket.delete(List.of("key0", "key1", "key2", "none"))).isEmpty();
+        backend.failAfter(2, StoreBackend.Failure.BEFORE); // a head, and a flush
+        assertThat(bucket.delete(List.of("key3"))).isEmpty();
+        backend.failAfter(0, StoreBackend.Failure.BEFORE);
+        assertThat(bucket.delete(List.of("key4"))).containsOnlyKeys("key4");
+        assertThatThrownBy(() -> bucket.delete("key4")).isInstanceOf(IOException.class);
+        Bucket again = open(backend.restarted()).find("bucket");
+        assertThat(keys(again)).containsExactly("key4");
+        assertThat(dataCount()).isEqualTo(1);
+    }
+
     // --- collisions ---
 
     private void createHead(long partition, long id, String key) throws IOException {
