@@ -6,6 +6,8 @@ module lunar.cli {
     requires lunar.iscsi;
     requires lunar.initiator;
     requires lunar.isns;
+    requires lunar.osd;
+    requires lunar.osd.client;
     requires lunar.raid;
     requires lunar.rdma;
     requires lunar.scsi;
@@ -33,6 +35,7 @@ module lunar.cli {
     opens lunar.cli.config to info.picocli;
     opens lunar.cli.copy to info.picocli;
     opens lunar.cli.demo to info.picocli;
+    opens lunar.cli.osd to info.picocli;
     opens lunar.cli.raid to info.picocli;
     opens lunar.cli.rdma to info.picocli;
     opens lunar.cli.serve to info.picocli;

@@ -5,4 +5,6 @@ module lunar.osd.target {
     requires transitive lunar.scsi.target;
 
     exports lunar.osd.target;
+
+    provides lunar.scsi.target.spi.UnitProvider with lunar.osd.target.OsdProvider;
 }

@@ -6,4 +6,5 @@ module lunar.scsi.target {
 
     exports lunar.scsi.target;
     exports lunar.scsi.target.block;
+    exports lunar.scsi.target.spi;
 }

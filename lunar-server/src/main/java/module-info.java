@@ -7,4 +7,6 @@ module lunar.server {
     requires static org.jspecify;
 
     exports lunar.server;
+
+    uses lunar.scsi.target.spi.UnitProvider;
 }

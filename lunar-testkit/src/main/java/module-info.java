@@ -16,4 +16,5 @@ module lunar.testkit {
     provides lunar.iscsi.spi.TransportProvider with
             lunar.testkit.pipe.PipeTransportProvider,
             lunar.testkit.pipe.PlacingPipeTransportProvider;
+    provides lunar.scsi.target.spi.UnitProvider with lunar.testkit.echo.EchoProvider;
 }

@@ -10,6 +10,7 @@ import lunar.cli.config.ConfigOption;
 
 import lunar.cli.command.DeviceCommand;
 
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -19,7 +20,11 @@ import lunar.block.DeviceUri;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
+import lunar.block.NotSupportedException;
 import lunar.block.Size;
+import lunar.cli.osd.ObjectStoreInfo;
+import lunar.osd.client.OsdConnection;
+import lunar.osd.client.OsdInfo;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -27,7 +32,7 @@ import picocli.CommandLine.Parameters;
 
 /** {@code lunar info}: what a device is and can do. */
 @Command(name = "info",
-        description = "Show size, block size, identity and capabilities of a device.",
+        description = "Show size, block size, identity and capabilities of a device; or capacity, use and partitions of an object store.",
         footer = {
                 "", "Examples:", "  lunar info 'file:disk.img?size=1GiB'",
                 "  lunar info iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 --json"})
@@ -46,15 +51,46 @@ final class InfoCommand extends DeviceCommand {
     @Override
     protected int execute() throws Exception {
         try (var devices = new OpenDevices(config.volumes())) {
-            BlockDevice device = devices.open(uri);
+            BlockDevice device;
+            try {
+                device = devices.open(uri);
+            } catch (NotSupportedException e) {
+                tellObjectStore(e);
+                return 0;
+            }
             if (json) {
                 console().out().println(Json.text(tree(device)));
             } else {
-                lines(device).forEach((name, value) -> console().out()
-                        .println(String.format(Locale.ROOT, "%-18s %s", name, value)));
+                print(lines(device));
             }
         }
         return 0;
+    }
+
+    /** A LUN that is no disk may be an object store. */
+    private void tellObjectStore(NotSupportedException noDisk) throws IOException {
+        OsdInfo info;
+        try (var connection = OsdConnection.open(uri)) {
+            info = connection.osd().info();
+        } catch (NotSupportedException _) {
+            throw noDisk;
+        }
+        if (json) {
+            var tree = new LinkedHashMap<String, Object>();
+            tree.put("uri", DeviceUri.withoutSecret(uri));
+            tree.putAll(ObjectStoreInfo.tree(info));
+            console().out().println(Json.text(tree));
+        } else {
+            var lines = new LinkedHashMap<String, String>();
+            lines.put("device", DeviceUri.withoutSecret(uri));
+            lines.putAll(ObjectStoreInfo.lines(info));
+            print(lines);
+        }
+    }
+
+    private void print(Map<String, String> lines) {
+        lines.forEach((name, value) -> console().out()
+                .println(String.format(Locale.ROOT, "%-18s %s", name, value)));
     }
 
     private Map<String, String> lines(BlockDevice device) {

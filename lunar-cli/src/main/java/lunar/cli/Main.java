@@ -6,6 +6,7 @@ import lunar.cli.command.Console;
 import lunar.cli.command.Errors;
 import lunar.cli.copy.CopyCommand;
 import lunar.cli.demo.DemoCommand;
+import lunar.cli.osd.OsdCommand;
 import lunar.cli.raid.RaidCommand;
 import lunar.cli.rdma.RdmaCommand;
 import lunar.cli.serve.DiscoverCommand;
@@ -49,6 +50,7 @@ public final class Main {
         line.addSubcommand(new BenchCommand(console));
         line.addSubcommand(new BrowseCommand(console));
         line.addSubcommand("raid", RaidCommand.line(console));
+        line.addSubcommand("osd", OsdCommand.line(console));
         line.addSubcommand("rdma", RdmaCommand.line(console));
         line.addSubcommand("key", KeyCommand.line(console));
         line.addSubcommand(new AcceptLossCommand(console));

@@ -6,8 +6,9 @@ import lunar.block.Devices;
 import lunar.block.StorageException;
 
 /**
- * Opens the devices of a plan by their URIs. Called once per device, once per LUN for memory, and not for devices
- * already open from the previous plan. Must be thread-safe.
+ * Opens the block devices of a plan by their URIs. Called once per device, once per LUN for memory, and not for devices
+ * already open from the previous plan, nor for URIs of other device types, which a
+ * {@link lunar.scsi.target.spi.UnitProvider} opens. Must be thread-safe.
  */
 @FunctionalInterface
 public interface DeviceOpener {

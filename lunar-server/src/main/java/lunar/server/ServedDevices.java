@@ -34,14 +34,10 @@ final class ServedDevices implements AutoCloseable {
      *
      * @param state where the state of its unit is kept
      */
-    record Open(DeviceKey key, String uri, BlockDevice device, StateStore state) {
+    record Open(DeviceKey key, String uri, ServedSource source, StateStore state) {
         /** Flushes the device, and closes it even if that fails. */
         void close() throws StorageException {
-            try (device) {
-                if (!device.readOnly()) {
-                    device.flush();
-                }
-            }
+            source.close();
         }
 
         /** Its URI for people. */
@@ -104,9 +100,9 @@ final class ServedDevices implements AutoCloseable {
 
         private Open opened(DeviceKey key, String uri) throws IOException, InvalidPlanException {
             awaitClosing(key);
-            BlockDevice device;
+            ServedSource source;
             try {
-                device = opener.open(uri, records);
+                source = ServedSource.open(uri, opener, records);
             } catch (BusyException e) {
                 String bare = Devices.withoutFilters(uri).replaceFirst("\\?.*", "");
                 if (devices.keySet().stream().anyMatch(other -> other.uri().contains(bare))) {
@@ -119,22 +115,22 @@ final class ServedDevices implements AutoCloseable {
             }
             boolean kept = false;
             try {
-                Open open = new Open(key, uri, device, records.unit(device.identity().uuid()));
+                Open open = new Open(key, uri, source, records.unit(source.identity()));
                 fresh.add(open);
                 kept = true;
                 return open;
             } finally {
                 if (!kept) {
-                    device.close();
+                    source.close();
                 }
             }
         }
 
         /** Two units with one identity are one disk to a host, which would mix their data. */
         private void requireAlone(Open open) throws InvalidPlanException {
-            UUID uuid = open.device().identity().uuid();
+            UUID uuid = open.source().identity();
             Optional<Open> other = named.values().stream()
-                    .filter(one -> one.device().identity().uuid().equals(uuid)).findFirst();
+                    .filter(one -> one.source().identity().equals(uuid)).findFirst();
             if (other.isPresent()) {
                 throw new InvalidPlanException(open.name() + " has the identity " + uuid
                         + ", with which "
@@ -151,24 +147,27 @@ final class ServedDevices implements AutoCloseable {
             if (key.equals(known.key()) || key.sizeBytes().isEmpty()) {
                 return known;
             }
-            look(known);
+            if (!(known.source() instanceof ServedSource.Disk disk)) {
+                return known;
+            }
+            look(known, disk);
             long wanted = key.sizeBytes().get();
-            long now = known.device().sizeBytes();
+            long now = disk.sizeBytes();
             if (wanted < now) {
                 throw new InvalidPlanException(known.name() + " has " + Size.format(now)
                         + ", more than "
                         + Size.format(wanted) + "; it cannot be shrunk while it is served");
             }
-            var open = new Open(key, uri, known.device(), known.state());
+            var open = new Open(key, uri, disk, known.state());
             if (wanted > now) {
                 growing.put(open, wanted);
             }
             return open;
         }
 
-        private static void look(Open open) {
+        private static void look(Open open, ServedSource.Disk disk) {
             try {
-                open.device().refresh();
+                disk.device().refresh();
             } catch (StorageException e) {
                 System.getLogger("lunar.server").log(System.Logger.Level.DEBUG, open.name(), e);
             }
@@ -198,7 +197,9 @@ final class ServedDevices implements AutoCloseable {
 
     private void grow(Open open, long bytes) {
         try {
-            open.device().grow(bytes / open.device().blockSize());
+            if (open.source() instanceof ServedSource.Disk(BlockDevice device)) {
+                device.grow(bytes / device.blockSize());
+            }
         } catch (StorageException e) {
             listener.warned(open.name() + " cannot be resized", e);
         }

@@ -177,7 +177,7 @@ public final class StorageServer implements AutoCloseable {
     /** Returns the logical units, in the order of the plan, with their sizes now. */
     public List<ServedUnit> units() {
         return placed.stream().map(each -> new ServedUnit(each.iqn(), each.lun(), each.uri(),
-                each.device().sizeBytes())).toList();
+                each.source().sizeBytes())).toList();
     }
 
     /** Checks the sizes of the devices; reports changes to initiators and the listener. */

@@ -9,26 +9,24 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import lunar.block.BlockDevice;
 import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.login.ChapCredentials;
 import lunar.iscsi.login.ChapPolicy;
 import lunar.iscsi.login.Secret;
 import lunar.scsi.target.UnitSpec;
-import lunar.scsi.target.block.DiskSpec;
 import lunar.target.InitiatorSpec;
 import lunar.target.TargetSpec;
 
 /** Converts the targets of a plan to target specs: opens their devices, and reads the secrets of their users. */
 final class TargetAssembly {
     /** A LUN and its device. */
-    record Placed(String iqn, int lun, String uri, BlockDevice device) {}
+    record Placed(String iqn, int lun, String uri, ServedSource source) {}
 
     private final ServedDevices.Round devices;
     private final CredentialFiles credentials;
     private final Map<String, Secret> users = new LinkedHashMap<>();
     private final SortedSet<String> twoSecrets = new TreeSet<>();
-    private final Map<BlockDevice, ServerPlan.Lun> described = new HashMap<>();
+    private final Map<ServedSource, ServerPlan.Lun> described = new HashMap<>();
     private final List<Placed> placed = new ArrayList<>();
 
     TargetAssembly(ServedDevices.Round devices, ServerListener listener) {
@@ -69,15 +67,14 @@ final class TargetAssembly {
     private UnitSpec unit(String iqn, int number, ServerPlan.Lun lun)
             throws IOException, InvalidPlanException {
         ServedDevices.Open open = devices.device(iqn, number, lun.uri());
-        ServerPlan.Lun first = described.putIfAbsent(open.device(), lun);
+        ServerPlan.Lun first = described.putIfAbsent(open.source(), lun);
         if (first != null && !first.equals(lun)) {
             throw new InvalidPlanException(
                     open.name() + " is one unit at several LUNs, and must be configured"
                             + " identically at each: LUN " + number + " of " + iqn + " differs");
         }
-        placed.add(new Placed(iqn, number, lun.uri(), open.device()));
-        return new DiskSpec(open.device(), lun.removable(), lun.rotational(), lun.readOnly(),
-                lun.thick(), open.state());
+        placed.add(new Placed(iqn, number, lun.uri(), open.source()));
+        return open.source().spec(lun, open.state());
     }
 
     private InitiatorSpec initiator(String target, ServerPlan.Initiator planned,

@@ -5,6 +5,7 @@ import lunar.cli.config.IsnsAddress;
 import lunar.cli.command.DeviceCommand;
 
 import lunar.cli.command.Console;
+import lunar.cli.command.Errors;
 import lunar.cli.command.Failure;
 import lunar.cli.command.Json;
 import lunar.cli.config.Portal;
@@ -40,7 +41,7 @@ import picocli.CommandLine.Parameters;
         footer = {
                 "", "Examples:", "  lunar discover 127.0.0.1",
                 "  lunar discover 10.0.0.5:3260 --chap backup:@secret.txt --json",
-                "  lunar discover isns://10.0.0.9"})
+                "  lunar discover 127.0.0.1 --luns", "  lunar discover isns://10.0.0.9"})
 public final class DiscoverCommand extends DeviceCommand {
     /** Place to ask for targets. */
     sealed interface Place {
@@ -76,6 +77,11 @@ public final class DiscoverCommand extends DeviceCommand {
                     + "sha3-256,sha-1,md5,sha-256.")
     private @Nullable String chapAlgorithms;
 
+    @Option(names = "--luns",
+            description = "Log in to each target, and list its logical units: disks with their sizes, object stores "
+                    + "with capacity, use and partitions.")
+    private boolean luns;
+
     @Option(names = "--json", description = "Write JSON.")
     private boolean json;
 
@@ -87,8 +93,9 @@ public final class DiscoverCommand extends DeviceCommand {
             case Place.OfPortal(Portal portal) -> ofPortal(portal);
             case Place.OfIsns(IsnsServer server) -> ofIsns(server);
         };
+        Map<String, List<UnitList.Unit>> units = luns ? units(targets) : Map.of();
         if (json) {
-            console().out().println(Json.text(Map.of("targets", tree(targets))));
+            console().out().println(Json.text(Map.of("targets", tree(targets, units))));
             return 0;
         }
         for (DiscoveredTarget target : targets) {
@@ -96,6 +103,8 @@ public final class DiscoverCommand extends DeviceCommand {
                 console().out().println(target.name() + " " + portal(address)
                         + group(address));
             }
+            units.getOrDefault(target.name(), List.of())
+                    .forEach(unit -> console().out().println("  " + unit.line()));
         }
         if (targets.isEmpty()) {
             console().remark(switch (place) {
@@ -117,6 +126,30 @@ public final class DiscoverCommand extends DeviceCommand {
             Optional<ChapOptions> secrets = secrets();
             return initiator.discover(secrets.isEmpty() ? at : at.withChap(secrets.get()));
         }
+    }
+
+    /** Logs in to each target at its first address that works, with the secrets of discovery. */
+    private Map<String, List<UnitList.Unit>> units(List<DiscoveredTarget> targets)
+            throws IOException, Failure {
+        Optional<ChapOptions> secrets = secrets();
+        var units = new LinkedHashMap<String, List<UnitList.Unit>>();
+        try (var initiator = Initiator.create(InitiatorOptions.DEFAULT_NAME)) {
+            for (DiscoveredTarget target : targets) {
+                for (TargetAddress address : target.addresses()) {
+                    SessionOptions at = SessionOptions.of(address.host(), address.port(),
+                            target.name());
+                    try {
+                        units.put(target.name(), UnitList.of(initiator, secrets.isEmpty()
+                                ? at
+                                : at.withChap(secrets.get())));
+                        break;
+                    } catch (IOException e) {
+                        console().remark(Errors.message(e));
+                    }
+                }
+            }
+        }
+        return units;
     }
 
     private Optional<ChapOptions> secrets() throws Failure {
@@ -158,12 +191,17 @@ public final class DiscoverCommand extends DeviceCommand {
                 .toList();
     }
 
-    private static List<Object> tree(List<DiscoveredTarget> targets) {
+    private static List<Object> tree(List<DiscoveredTarget> targets,
+            Map<String, List<UnitList.Unit>> units) {
         var list = new ArrayList<>();
         for (DiscoveredTarget target : targets) {
             var entry = new LinkedHashMap<String, Object>();
             entry.put("iqn", target.name());
             entry.put("portals", target.addresses().stream().map(DiscoverCommand::tree).toList());
+            if (units.containsKey(target.name())) {
+                entry.put("luns", units.getOrDefault(target.name(), List.of()).stream()
+                        .map(UnitList.Unit::tree).toList());
+            }
             list.add(entry);
         }
         return list;

@@ -1,0 +1,125 @@
+package lunar.cli.osd;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import lunar.cli.command.Console;
+import lunar.cli.command.Failure;
+import lunar.cli.command.Progress;
+import lunar.osd.client.ObjectExistsException;
+import lunar.osd.client.Osd;
+import lunar.osd.client.Partition;
+import lunar.osd.client.UserObject;
+import lunar.osd.wire.attribute.Attribute;
+import lunar.osd.wire.page.UserObjectAttribute;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code lunar osd put}: data into an object. */
+@Command(name = "put",
+        description = "Write standard input or a file into an object, and make it stable. An object that exists gets"
+                + " other data; its attributes stay.",
+        footer = {
+                "", "Examples:",
+                "  lunar osd put iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 0x10000 --file film.mp4 --verify",
+                "  tar c src | lunar osd put iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 0x10000 0x10001"})
+final class OsdPutCommand extends OsdDeviceCommand {
+    @Parameters(index = "1", paramLabel = "PARTITION", converter = ObjectNumber.Converter.class,
+            description = "Number of the partition.")
+    private long partition;
+
+    @Parameters(index = "2", arity = "0..1", paramLabel = "OBJECT",
+            converter = ObjectNumber.Converter.class,
+            description = "Number of the object. Default: a new one, which the store chooses.")
+    private @Nullable Long object;
+
+    @Option(names = "--file", paramLabel = "FILE",
+            description = "File to read. Default: standard input.")
+    private @Nullable Path file;
+
+    @Option(names = "--name", paramLabel = "TEXT",
+            description = "Name of the object, an attribute.")
+    private @Nullable String name;
+
+    @Option(names = "--verify", description = "Read the object back and compare.")
+    private boolean verify;
+
+    OsdPutCommand(Console console) { super(console); }
+
+    @Override
+    void checkArguments() throws Failure {
+        if (file != null && !Files.isReadable(file)) {
+            throw new Failure("cannot read " + file + "; check the path");
+        }
+    }
+
+    @Override
+    void run(Osd osd) throws IOException, Failure {
+        Partition into = osd.partition(partition);
+        boolean created = true;
+        UserObject target;
+        if (object == null) {
+            target = into.create();
+        } else {
+            target = into.object(object);
+            try {
+                var _ = into.create(object);
+            } catch (ObjectExistsException _) {
+                created = false;
+            }
+        }
+        boolean done = false;
+        try {
+            put(target);
+            done = true;
+        } finally {
+            if (!done && created) {
+                removeQuietly(target);
+            }
+        }
+    }
+
+    private void put(UserObject target) throws IOException, Failure {
+        if (name != null) {
+            target.set(new Attribute(UserObjectAttribute.USERNAME.id(), bytes(name)));
+        }
+        Transfer sent;
+        long total = file == null ? 0 : Files.size(file);
+        try (InputStream in = file == null ? System.in : Files.newInputStream(file);
+                OutputStream out = target.openOutput();
+                var progress = new Progress(console(), "put", Math.max(total, 1))) {
+            sent = Transfer.copy(in, out, file == null ? _ -> {} : progress);
+        }
+        target.flush();
+        if (verify) {
+            verify(target, sent);
+        }
+        tell(isJson(), sent.tree(target.id(), verify),
+                sent.line("put", target.id()) + (verify ? "; verified" : ""));
+    }
+
+    private void verify(UserObject target, Transfer sent) throws IOException, Failure {
+        try (InputStream in = target.openInput();
+                var progress = new Progress(console(), "verify", Math.max(sent.bytes(), 1))) {
+            Transfer read = Transfer.copy(in, OutputStream.nullOutputStream(), progress);
+            if (!read.sha256().equals(sent.sha256())) {
+                throw new Failure("object " + ObjectNumber.format(target.id()) + " has "
+                        + read.bytes() + " bytes that differ from the " + sent.bytes()
+                        + " bytes written; see whether another client writes it, and repeat");
+            }
+        }
+    }
+
+    private void removeQuietly(UserObject target) {
+        try {
+            target.remove();
+        } catch (IOException e) {
+            console().remark("object " + ObjectNumber.format(target.id())
+                    + " is incomplete, and could not be removed: " + e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package lunar.osd.target;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.UUID;
+import lunar.block.DeviceGoneException;
+import lunar.block.DeviceRecords;
+import lunar.block.DeviceUri;
+import lunar.block.StorageException;
+import lunar.block.Usage;
+import lunar.osd.store.ObjectStore;
+import lunar.osd.store.directory.DirectoryObjectStore;
+import lunar.osd.store.directory.StoreOptions;
+import lunar.scsi.target.StateStore;
+import lunar.scsi.target.UnitSpec;
+import lunar.scsi.target.spi.UnitProvider;
+import lunar.scsi.target.spi.UnitSource;
+
+/**
+ * Serves object stores in directories by URIs: {@code osd:DIR?create=true&sync=always}.
+ *
+ * <pre>
+ * create    true: a directory that is empty or does not exist becomes a store; default false
+ * sync      always: every change is on stable storage when its command ends; flush (default): what a FLUSH command or
+ *           FUA asks for. Changes that are not flushed survive the end of the process, but not a power failure
+ * </pre>
+ */
+public final class OsdProvider implements UnitProvider {
+    /** An open store. */
+    private record Source(ObjectStore store, long sizeBytes) implements UnitSource {
+        @Override
+        public UUID identity() { return store.identity(); }
+
+        @Override
+        public UnitSpec spec(StateStore state) { return new OsdSpec(store, state); }
+
+        @Override
+        public void close() throws StorageException { store.close(); }
+    }
+
+    /** Called by {@link java.util.ServiceLoader}. */
+    public OsdProvider() {}
+
+    @Override
+    public Set<String> schemes() { return Set.of("osd"); }
+
+    @Override
+    public UnitSource open(DeviceUri uri, DeviceRecords records) throws StorageException {
+        uri.requireKnownOptions(Set.of("create", "sync"));
+        Path directory = directory(uri);
+        var options = new StoreOptions(choice(uri, "create", "true", "false"),
+                choice(uri, "sync", "always", "flush"));
+        ObjectStore store;
+        try {
+            store = DirectoryObjectStore.open(directory, options);
+        } catch (StorageException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new DeviceGoneException(e.getMessage() + advice(uri, directory, options), e);
+        }
+        boolean opened = false;
+        try {
+            Usage usage = store.usage();
+            var source = new Source(store, usage.usedBytes() + usage.availableBytes());
+            opened = true;
+            return source;
+        } finally {
+            if (!opened) {
+                store.close();
+            }
+        }
+    }
+
+    /** Says how to make a store where there is nothing. */
+    private static String advice(DeviceUri uri, Path directory, StoreOptions options) {
+        String[] names = directory.toFile().list();
+        boolean isEmpty = names == null ? !Files.exists(directory) : names.length == 0;
+        return !options.create() && isEmpty ? "; create it with '" + uri + "?create=true'" : "";
+    }
+
+    private static Path directory(DeviceUri uri) {
+        if (uri.rest().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "an osd: URI has no directory; write for example osd:objects?create=true");
+        }
+        try {
+            return Path.of(uri.rest());
+        } catch (InvalidPathException e) {
+            throw new IllegalArgumentException(uri + " names no directory: " + e.getReason(), e);
+        }
+    }
+
+    /** Whether an option has the first of two values; the second is the default. */
+    private static boolean choice(DeviceUri uri, String option, String first, String second) {
+        String value = uri.option(option, second);
+        if (!value.equals(first) && !value.equals(second)) {
+            throw new IllegalArgumentException("'" + value + "' of option '" + option + "' in "
+                    + uri + " is neither " + first + " nor " + second);
+        }
+        return value.equals(first);
+    }
+}

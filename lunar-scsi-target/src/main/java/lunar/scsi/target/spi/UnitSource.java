@@ -1,0 +1,26 @@
+package lunar.scsi.target.spi;
+
+import java.util.UUID;
+import lunar.block.StorageException;
+import lunar.scsi.target.StateStore;
+import lunar.scsi.target.UnitSpec;
+
+/** What a logical unit serves, such as an object store; open until it is closed. Thread-safe. */
+public interface UnitSource extends AutoCloseable {
+    /** Returns the identity, which stays the same over restarts: it names the saved state of the unit. */
+    UUID identity();
+
+    /** Returns the size in bytes for people; 0 for a device without one. Does not block. */
+    long sizeBytes();
+
+    /**
+     * Describes the unit. All specs of a source describe one unit.
+     *
+     * @param state store of the unit's reservations and saved mode pages
+     */
+    UnitSpec spec(StateStore state);
+
+    /** Makes everything stable and closes it. The unit no longer exists. */
+    @Override
+    void close() throws StorageException;
+}

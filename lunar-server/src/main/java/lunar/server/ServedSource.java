@@ -1,0 +1,98 @@
+package lunar.server;
+
+import java.util.ServiceLoader;
+import java.util.UUID;
+import lunar.block.BlockDevice;
+import lunar.block.DeviceRecords;
+import lunar.block.DeviceUri;
+import lunar.block.Devices;
+import lunar.block.StorageException;
+import lunar.scsi.target.StateStore;
+import lunar.scsi.target.UnitSpec;
+import lunar.scsi.target.block.DiskSpec;
+import lunar.scsi.target.spi.UnitProvider;
+import lunar.scsi.target.spi.UnitSource;
+
+/** What a LUN of a plan serves: the blocks of a disk, or the source of a unit of another device type. */
+sealed interface ServedSource {
+    /** The blocks of a disk. */
+    record Disk(BlockDevice device) implements ServedSource {
+        @Override
+        public UUID identity() { return device.identity().uuid(); }
+
+        @Override
+        public long sizeBytes() { return device.sizeBytes(); }
+
+        @Override
+        public UnitSpec spec(ServerPlan.Lun lun, StateStore state) {
+            return new DiskSpec(device, lun.removable(), lun.rotational(), lun.readOnly(),
+                    lun.thick(), state);
+        }
+
+        @Override
+        public void close() throws StorageException {
+            try (device) {
+                if (!device.readOnly()) {
+                    device.flush();
+                }
+            }
+        }
+    }
+
+    /** The source of a unit that is no disk. */
+    record Other(UnitSource source) implements ServedSource {
+        @Override
+        public UUID identity() { return source.identity(); }
+
+        @Override
+        public long sizeBytes() { return source.sizeBytes(); }
+
+        @Override
+        public UnitSpec spec(ServerPlan.Lun lun, StateStore state) throws InvalidPlanException {
+            if (lun.removable() || lun.rotational() || lun.readOnly() || lun.thick()) {
+                throw new InvalidPlanException(lun + " is no disk: remove 'removable',"
+                        + " 'rotational', 'read-only' and 'thick' of its LUN");
+            }
+            return source.spec(state);
+        }
+
+        @Override
+        public void close() throws StorageException { source.close(); }
+    }
+
+    /** The identity, by which the state of the unit is found. */
+    UUID identity();
+
+    /** The size in bytes now. */
+    long sizeBytes();
+
+    /** Describes the unit as a plan wants it. */
+    UnitSpec spec(ServerPlan.Lun lun, StateStore state) throws InvalidPlanException;
+
+    /** Makes everything stable, and closes it even if that fails. */
+    void close() throws StorageException;
+
+    /**
+     * Opens a URI: of the scheme of another device type, or else of a block device.
+     *
+     * @param opener opens block devices
+     * @throws IllegalArgumentException if the URI is malformed; one line for a person
+     */
+    static ServedSource open(String uri, DeviceOpener opener, DeviceRecords records)
+            throws StorageException, InvalidPlanException {
+        String bare = Devices.withoutFilters(uri);
+        DeviceUri parsed = DeviceUri.parse(bare);
+        for (UnitProvider provider : ServiceLoader.load(UnitProvider.class,
+                UnitProvider.class.getClassLoader())) {
+            if (provider.schemes().contains(parsed.scheme())) {
+                if (bare.length() < uri.length()) {
+                    throw new InvalidPlanException(parsed + " is no block device, and can have no"
+                            + " filters; remove '" + uri.substring(0, uri.length() - bare.length())
+                            + "'");
+                }
+                return new Other(provider.open(parsed, records));
+            }
+        }
+        return new Disk(opener.open(uri, records));
+    }
+}
