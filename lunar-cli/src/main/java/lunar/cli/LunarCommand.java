@@ -20,6 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
                         + "io=buffered|sendfile|mapped|direct|sync",
                 "  disk:/dev/sdb                  a whole disk",
                 "  encrypt=disk.key:file:disk.img  any of these, encrypted with a key of 'lunar key create'",
+                "  osd:DIR?create=true            an object store, to serve; 'lunar osd' uses it",
                 "  iscsi://[user[%%secret]@]host[:port]/iqn/lun?header-digest=crc32c",
                 "  raid5:vol                      a volume of several devices, from the config file; "
                         + "also raid0: raid1: raid6: raid10: linear:",

@@ -22,7 +22,8 @@ class UsageTest {
     @Test
     void shouldListTheCommandsButNotTheHiddenOne() {
         assertThat(CommandRun.of("--help").succeeds().out())
-                .contains("serve", "discover", "info", "copy", "bench", "browse", "raid", "demo",
+                .contains("serve", "discover", "info", "copy", "bench", "browse", "raid", "osd",
+                        "demo",
                         "Example:")
                 .contains("iscsi://[user[%secret]@]host[:port]/iqn/lun")
                 .doesNotContain("warm-up");

@@ -40,7 +40,7 @@ import picocli.CommandLine.Parameters;
                 "", "Examples:",
                 "  lunar serve ram:1GiB 'file:disk.img?size=10GiB'",
                 "  lunar serve disk:/dev/sdb --portal 0.0.0.0:3260 --chap backup:@secret.txt",
-                "  lunar serve raid5:vol",
+                "  lunar serve raid5:vol", "  lunar serve 'osd:objects?create=true'",
                 "  lunar serve ram:1GiB --iser 127.0.0.1:3261",
                 "  lunar serve --config lunar.toml"})
 public final class ServeCommand extends DeviceCommand {

@@ -52,24 +52,24 @@ final class UnitList {
     private static String describe(Session session, ScsiUnit unit, Map<String, Object> tree)
             throws IOException {
         StandardInquiry inquiry = unit.inquiry().standard();
-        switch (inquiry.deviceType()) {
+        return switch (inquiry.deviceType()) {
             case StandardInquiry.DISK -> {
                 CapacityData16 capacity = unit.capacity();
                 long bytes = (capacity.lastLba() + 1) * capacity.blockSize();
                 tree.put("type", "disk");
                 tree.put("sizeBytes", bytes);
-                return "disk " + Size.format(bytes) + " " + inquiry.product().strip();
+                yield "disk " + Size.format(bytes) + " " + inquiry.product().strip();
             }
             case StandardInquiry.OSD -> {
                 OsdInfo info = Osd.open(session, unit.lun()).info();
                 tree.putAll(ObjectStoreInfo.tree(info));
-                return ObjectStoreInfo.line(info);
+                yield ObjectStoreInfo.line(info);
             }
             default -> {
                 String type = Integer.toHexString(inquiry.deviceType()) + "h";
                 tree.put("type", type);
-                return "device type " + type + " " + inquiry.product().strip();
+                yield "device type " + type + " " + inquiry.product().strip();
             }
-        }
+        };
     }
 }

@@ -95,8 +95,8 @@ final class OsdErrors {
         }
         int ascq = sense.additional().ascq();
         int field = field(sense);
-        return ascq >= FIRST_SECURITY && ascq <= LAST_SECURITY
-                || ascq == 0 && field >= CAPABILITY_AT && field < CAPABILITY_END;
+        return (ascq >= FIRST_SECURITY && ascq <= LAST_SECURITY)
+                || (ascq == 0 && field >= CAPABILITY_AT && field < CAPABILITY_END);
     }
 
     /** Offset of the field of the CDB that is in error; -1 if none is named. */

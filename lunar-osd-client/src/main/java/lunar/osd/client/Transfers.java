@@ -82,7 +82,7 @@ final class Transfers {
         long done = 0;
         boolean whole = true;
         try {
-            for (long at = 0; at < end && whole || !pipeline.isEmpty();) {
+            for (long at = 0; (at < end && whole) || !pipeline.isEmpty();) {
                 if (at < end && whole && !pipeline.isFull()) {
                     pipeline.start(part.of(at, length, plain));
                     at += length;
