@@ -69,7 +69,7 @@ public final class DataInReceiver {
         burstBytes = isFinal ? 0 : burstBytes + length;
     }
 
-    /** Counts an R2T of a bidirectional command, which shares the numbers of its Data-In (section 11.7.5). */
+    /** Counts an R2T: those of a bidirectional command share the numbers of its Data-In (section 11.7.5). */
     public void numbered(int r2tSn) {
         if (!SerialNumbers.lessThan(r2tSn, nextDataSn)) {
             nextDataSn = r2tSn + 1;
