@@ -8,6 +8,7 @@ module lunar.cli {
     requires lunar.isns;
     requires lunar.osd;
     requires lunar.osd.client;
+    requires lunar.osd.s3;
     requires lunar.raid;
     requires lunar.rdma;
     requires lunar.scsi;

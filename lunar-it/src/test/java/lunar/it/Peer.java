@@ -23,8 +23,10 @@ final class Peer implements AutoCloseable {
             Map.entry("qemu-img", "qemu-utils and qemu-block-extra"),
             Map.entry("qemu-io", "qemu-utils and qemu-block-extra"),
             Map.entry("isnsd", "open-isns-server"), Map.entry("isnsadm", "open-isns-utils"),
+            Map.entry("s3cmd", "s3cmd"),
             Map.entry("sgdisk", "gdisk"), Map.entry("mkfs.vfat", "dosfstools"),
-            Map.entry("mcopy", "mtools"), Map.entry("mke2fs", "e2fsprogs"));
+            Map.entry("mcopy", "mtools"), Map.entry("tshark", "tshark"),
+            Map.entry("mke2fs", "e2fsprogs"));
 
     /** Output of a program that has ended. */
     record Result(List<String> command, int status, String output) {

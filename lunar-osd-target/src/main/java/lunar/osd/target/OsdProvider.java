@@ -76,8 +76,8 @@ public final class OsdProvider implements UnitProvider {
 
     /** Says how to make a store where there is nothing. */
     private static String advice(DeviceUri uri, Path directory, StoreOptions options) {
-        boolean isEmpty = !Files.exists(directory)
-                || directory.toFile().list() instanceof String[] names && names.length == 0;
+        String[] names = directory.toFile().list();
+        boolean isEmpty = names == null ? !Files.exists(directory) : names.length == 0;
         return !options.create() && isEmpty ? "; create it with '" + uri + "?create=true'" : "";
     }
 

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousFileChannel;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -57,7 +58,8 @@ final class DataFile {
         FileChannel channel = openChannel(path);
         boolean opened = false;
         try {
-            DataFile file = new DataFile(object, data, path, channel, channel.size());
+            long size = Files.size(path); // unlike the channel, no interrupt ends it
+            DataFile file = new DataFile(object, data, path, channel, size);
             opened = true;
             return file;
         } finally {

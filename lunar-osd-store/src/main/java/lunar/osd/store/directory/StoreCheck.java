@@ -1,12 +1,15 @@
 package lunar.osd.store.directory;
 
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.stream.Stream;
 import lunar.block.StorageException;
 
 /**
@@ -118,24 +121,41 @@ final class StoreCheck {
         }
     }
 
+    /** Returns the data ids of the files that are there; some may be deleted meanwhile. */
     private List<Long> present() throws StorageException {
         var found = new ArrayList<Long>();
-        try (Stream<Path> all = Files.walk(directory.data())) {
-            for (Path each : (Iterable<Path>) all.filter(Files::isRegularFile)::iterator) {
-                try {
-                    long data = Long.parseUnsignedLong(each.getFileName().toString(), 16);
-                    if (directory.file(data).equals(each)) {
-                        found.add(data);
-                        continue;
-                    }
-                } catch (NumberFormatException _) {
-                    assert !each.getFileName().toString().isEmpty();
+        try {
+            Files.walkFileTree(directory.data(), new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                    addPresent(file, found);
+                    return FileVisitResult.CONTINUE;
                 }
-                add(each + " is no file of the store");
-            }
+
+                @Override
+                public FileVisitResult visitFileFailed(Path file, IOException e)
+                        throws IOException {
+                    if (e instanceof NoSuchFileException) {
+                        return FileVisitResult.CONTINUE;
+                    }
+                    throw e;
+                }
+            });
         } catch (IOException e) {
             throw Failures.of("list of " + directory.data(), e);
         }
         return found;
+    }
+
+    private void addPresent(Path file, List<Long> found) {
+        String name = String.valueOf(file.getFileName());
+        if (name.matches("[0-9a-f]{16}")) {
+            long data = Long.parseUnsignedLong(name, 16);
+            if (directory.file(data).equals(file)) {
+                found.add(data);
+                return;
+            }
+        }
+        add(file + " is no file of the store");
     }
 }

@@ -1,10 +1,11 @@
 package lunar.osd.store.directory;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
+import java.nio.channels.AsynchronousFileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -83,15 +84,11 @@ record StoreDirectory(Path path) {
         }
     }
 
-    /** Makes the entries of a directory stable. */
+    /** Makes the entries of a directory stable. By a channel that no interrupt closes. */
     static void sync(Path folder) throws IOException {
-        boolean interrupted = Thread.interrupted(); // or the channel would be closed at once
-        try (FileChannel entries = FileChannel.open(folder)) {
+        try (AsynchronousFileChannel entries = AsynchronousFileChannel.open(folder,
+                StandardOpenOption.READ)) {
             entries.force(true);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 

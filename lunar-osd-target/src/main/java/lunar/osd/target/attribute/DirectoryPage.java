@@ -22,7 +22,7 @@ final class DirectoryPage implements PageProvider {
         standard = Stream.of(StandardPage.values())
                 .filter(page -> page != StandardPage.CURRENT_COMMAND
                         && PageKind.objectType(page.number()).filter(type::equals).isPresent())
-                .map(StandardPage::number).sorted(Comparator.comparing(Integer::toUnsignedLong))
+                .map(StandardPage::number).sorted(Comparator.comparingLong(Integer::toUnsignedLong))
                 .toList();
     }
 

@@ -31,7 +31,8 @@ public final class Membership {
     static NavigableMap<Integer, Long> of(ObjectReader objects, ObjectId userObject)
             throws StorageException {
         List<Long> collections = objects.collectionsOf(userObject);
-        var numbered = new TreeMap<Integer, Long>(Comparator.comparing(Integer::toUnsignedLong));
+        var numbered = new TreeMap<Integer, Long>(
+                Comparator.comparingLong(Integer::toUnsignedLong));
         if (!collections.isEmpty()) {
             objects.attributes(userObject, PAGE, attribute -> {
                 long collection = Values.number(attribute.value());

@@ -54,6 +54,7 @@ public enum Quota {
     }
 
     private final int length;
+    @SuppressWarnings("ImmutableEnumChecker") // made by toList
     private final List<AttributeId> levels;
 
     /** @param levels its attributes, from that of the smallest objects to the root's */
@@ -85,7 +86,7 @@ public enum Quota {
 
     /** The number that says that there is no limit. */
     private long none() {
-        return length == Long.BYTES ? -1 : (1L << Byte.SIZE * length) - 1;
+        return length == Long.BYTES ? -1 : (1L << (Byte.SIZE * length)) - 1;
     }
 
     /** The object at the level of an attribute that contains an object, or is it. */

@@ -12,7 +12,7 @@ import lunar.osd.wire.page.StandardPage;
 /** The providers of the device's own pages, and which pages an object may have besides. */
 final class StandardPages {
     private static final Map<Integer, PageProvider> PROVIDERS = new TreeMap<>(
-            Comparator.comparing(Integer::toUnsignedLong));
+            Comparator.comparingLong(Integer::toUnsignedLong));
 
     static {
         for (ObjectType type : ObjectType.values()) {

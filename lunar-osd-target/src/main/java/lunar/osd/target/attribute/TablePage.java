@@ -13,7 +13,7 @@ import lunar.scsi.Bytes;
 /** A page of attributes that are known one by one. Number 0 identifies the page. */
 final class TablePage implements PageProvider {
     private final NavigableMap<Integer, StandardValue> values = new TreeMap<>(
-            Comparator.comparing(Integer::toUnsignedLong));
+            Comparator.comparingLong(Integer::toUnsignedLong));
 
     /** @param attributes all but the page identification, of one page */
     TablePage(int page, List<StandardValue> attributes) {

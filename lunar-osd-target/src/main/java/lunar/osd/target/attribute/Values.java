@@ -13,7 +13,7 @@ public final class Values {
     public static Bytes number(long value, int length) {
         byte[] bytes = new byte[length];
         for (int i = 0; i < length; i++) {
-            bytes[i] = (byte) (value >>> Byte.SIZE * (length - 1 - i));
+            bytes[i] = (byte) (value >>> (Byte.SIZE * (length - 1 - i)));
         }
         return Bytes.of(bytes);
     }

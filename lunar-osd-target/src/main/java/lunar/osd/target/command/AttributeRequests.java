@@ -135,7 +135,7 @@ record AttributeRequests(List<SetEntry> sets, List<AttributeId> list, OptionalIn
 
     /** Whether attributes of the current command are got. */
     boolean getCurrentCommand() {
-        return page.isPresent() && AttributeReader.isOfCurrentCommand(page.getAsInt())
+        return (page.isPresent() && AttributeReader.isOfCurrentCommand(page.getAsInt()))
                 || list.stream().anyMatch(id -> AttributeReader.isOfCurrentCommand(id.page()));
     }
 }

@@ -50,7 +50,7 @@ final class CommandRun {
     private final CurrentCommand current;
     private final BooleanSupplier aborted;
     private final long nowMs;
-    private final ObjectSettings settings;
+    private final ObjectSettings container;
     private Optional<Sense> condition = Optional.empty();
 
     CommandRun(OsdCdb command, DeviceState device, DataOut out, DataIn in,
@@ -64,9 +64,8 @@ final class CommandRun {
         this.progress = progress;
         this.aborted = aborted;
         nowMs = device.clock().getAsLong();
-        settings = device.settings().of(creates(command)
-                ? ObjectId.ofPartition(command.object().partition())
-                : command.object());
+        container = device.settings()
+                .of(ObjectId.ofPartition(command.object().partition()));
         current = new CurrentCommand(typeOf(command.object()), command.object());
         phases = new AttributePhases(requests, command.common().version(), current,
                 AttributePhases.facts(device, command.object(), nowMs), aborted);
@@ -116,9 +115,12 @@ final class CommandRun {
         condition = Optional.of(sense);
     }
 
-    /** Returns the settings of the object that the command addresses or creates. */
-    ObjectSettings settings() {
-        return settings;
+    /**
+     * Returns the settings of the object that the command addresses, or will create. Not within a query or change for
+     * an object that exists.
+     */
+    ObjectSettings settings() throws StorageException {
+        return creates(command) ? container : device.settings().of(command.object());
     }
 
     private boolean gets() { return requests.gets() && in.retrieves(); }
@@ -185,10 +187,11 @@ final class CommandRun {
                 getAll(objects, List.of(command.object()));
             }
         });
-        if (!requests.sets().isEmpty()) {
+        if (requests.sets().isEmpty()) {
+            touchAttributes();
+        } else {
             attributes(command.object());
         }
-        touchAttributes();
     }
 
     /** Begins a function that is performed on the data of an object. */
@@ -212,6 +215,7 @@ final class CommandRun {
         } else if (gets()) {
             querying(objects -> getAll(objects, targets));
         }
+        touchAttributes();
     }
 
     /** Ends the function of a command whose attributes are a part of it. */
@@ -287,7 +291,11 @@ final class CommandRun {
         }
         progress.begin(CommandFunction.GET_ATTRIBUTES);
         if (targets.size() == 1) {
-            phases.get(objects, Existing.any(objects, targets.getFirst()), in);
+            StoredObject object = Existing.any(objects, targets.getFirst());
+            if (object.id().equals(current.object())) {
+                current.object(object.type(), object.id());
+            }
+            phases.get(objects, object, in);
         } else {
             var found = new ArrayList<StoredObject>();
             for (ObjectId target : targets) {
@@ -322,7 +330,7 @@ final class CommandRun {
 
     /** Whether timestamps are not updated. */
     boolean isBypassed() {
-        return command.common().options().bypassTimestamps() || settings.bypass();
+        return command.common().options().bypassTimestamps() || container.bypass();
     }
 
     /** Sets timestamps of an object to now, unless they are bypassed. */

@@ -105,6 +105,11 @@ final class DataCommands {
             throws StorageException, RefusedException {
         run.phases().check(ObjectType.USER_OBJECT, false);
         ObjectId requested = command.object();
+        long end = 0;
+        for (Extent extent : run.out().extents()) {
+            end = Math.max(end, extent.offset() + extent.length());
+        }
+        run.settings().check(requested, end, end, end); // before it takes space
         var created = new ObjectId[1];
         try (var staged = new StagedObject()) {
             StagedData data = staged.stage(run.store());

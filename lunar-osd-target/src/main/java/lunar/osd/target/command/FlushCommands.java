@@ -18,7 +18,12 @@ final class FlushCommands {
         run.begin();
         ObjectId object = command.object();
         switch (command.action()) {
-            case FLUSH -> run.store().flush(object);
+            case FLUSH -> {
+                run.querying(objects -> {
+                    var _ = Existing.of(objects, object, ObjectType.USER_OBJECT);
+                });
+                run.store().flush(object);
+            }
             case FLUSH_COLLECTION -> {
                 run.querying(objects -> {
                     var _ = object.object() == 0

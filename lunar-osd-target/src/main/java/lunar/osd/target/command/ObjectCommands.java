@@ -74,6 +74,8 @@ final class ObjectCommands {
         int count = command.objectCount();
         try (var staged = new StagedObject()) {
             if (run.requests().length().isPresent()) {
+                long length = run.checkedLength();
+                run.settings().check(command.object(), length, length, length);
                 for (int i = 0; i < count; i++) {
                     staged.zeros(run.store(), run.checkedLength());
                 }

@@ -1,0 +1,270 @@
+package lunar.osd.s3.bucket;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import lunar.osd.s3.backend.StoreBackend;
+import lunar.osd.s3.protocol.S3Error;
+import lunar.osd.s3.protocol.S3Exception;
+import lunar.osd.wire.ObjectId;
+import lunar.osd.wire.attribute.Attribute;
+import lunar.scsi.Bytes;
+import org.junit.jupiter.api.Test;
+
+class BucketTest {
+    private static final InstantSource CLOCK = InstantSource
+            .fixed(Instant.parse("2026-11-26T00:00:00Z"));
+
+    private final StoreBackend backend = new StoreBackend();
+
+    private static Buckets open(StoreBackend backend) throws IOException {
+        return Buckets.open(backend, true, CLOCK, Runnable::run);
+    }
+
+    private static void put(Bucket bucket, String key, String data)
+            throws IOException, S3Exception {
+        put(bucket, key, data, WriteCondition.NONE);
+    }
+
+    private static void put(Bucket bucket, String key, String data, WriteCondition condition)
+            throws IOException, S3Exception {
+        try (Bucket.Use _ = bucket.use(); DataWriter out = bucket.write(key)) {
+            out.write(data.getBytes(StandardCharsets.UTF_8));
+            var _ = bucket.commit(key, out, new ObjectRecord(0, false, 0, CLOCK.millis(),
+                    "0".repeat(32), Map.of("content-type", data), Optional.empty(), 0), condition);
+        }
+    }
+
+    private static String get(Bucket bucket, String key) throws IOException, S3Exception {
+        try (Bucket.Use _ = bucket.use(); OpenObject object = bucket.open(key)) {
+            return read(object);
+        }
+    }
+
+    private static String read(OpenObject object) throws IOException {
+        try (InputStream in = object.read(0, object.record().length())) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static List<String> keys(Bucket bucket) throws IOException {
+        return bucket.list(new Listing.Request("", "", "", 1000)).objects().stream()
+                .map(Listing.Item::key).toList();
+    }
+
+    private long dataCount() throws IOException { return backend.count(Layout.DATA, Layout.HEADS); }
+
+    @Test
+    void shouldReplaceAndRemoveObjects() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        put(bucket, "key", "old");
+        put(bucket, "key", "new");
+        assertThat(get(bucket, "key")).isEqualTo("new");
+        assertThat(dataCount()).isEqualTo(1);
+        put(bucket, "empty", "");
+        assertThat(get(bucket, "empty")).isEmpty();
+        bucket.delete("key");
+        bucket.delete("key");
+        assertThatThrownBy(() -> get(bucket, "key")).isInstanceOf(S3Exception.class);
+        assertThat(dataCount()).isZero();
+        assertThat(keys(open(backend).find("bucket"))).containsExactly("empty");
+    }
+
+    @Test
+    void shouldKeepDataForReadersOfReplacedObject() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        put(bucket, "key", "old");
+        try (OpenObject old = bucket.open("key"); OpenObject second = bucket.open("key")) {
+            put(bucket, "key", "new");
+            bucket.delete("key");
+            second.close();
+            assertThat(read(old)).isEqualTo("old");
+        }
+        assertThat(dataCount()).isZero();
+    }
+
+    @Test
+    void shouldDiscardDataThatAreNotCommitted() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        put(bucket, "key", "old");
+        try (DataWriter out = bucket.write("key")) {
+            out.write(new byte[10_000]);
+        }
+        var exists = new WriteCondition(Optional.empty(), true);
+        assertThatThrownBy(() -> put(bucket, "key", "new", exists))
+                .isInstanceOfSatisfying(S3Exception.class, e -> assertThat(e.error())
+                        .isEqualTo(S3Error.PRECONDITION_FAILED));
+        assertThat(get(bucket, "key")).isEqualTo("old");
+        assertThat(dataCount()).isEqualTo(1);
+    }
+
+    /** The device fails at each change in turn, with the change made or not; then the server starts anew. */
+    @Test
+    void shouldHaveOldOrNewObjectAfterFailureAtAnyChange() throws IOException, S3Exception {
+        for (StoreBackend.Failure how : StoreBackend.Failure.values()) {
+            int change = 0;
+            boolean failed = true;
+            for (; failed; change++) {
+                var device = new StoreBackend();
+                Bucket bucket = open(device).create("bucket");
+                put(bucket, "key", "old");
+                device.failAfter(change, how);
+                boolean acknowledged = tryPut(bucket);
+                failed = device.hasFailed();
+                StoreBackend after = device.restarted();
+                Buckets buckets = open(after);
+                Bucket again = buckets.find("bucket");
+                String found = get(again, "key");
+                assertThat(found).as(how + " change " + change).isIn("old", "new");
+                if (acknowledged) {
+                    assertThat(found).isEqualTo("new");
+                }
+                assertThat(keys(again)).containsExactly("key");
+                assertThat(after.count(Layout.DATA, Layout.HEADS)).isEqualTo(1);
+                assertThat(get(again, "key")).isEqualTo(found);
+            }
+            assertThat(change).as("changes of an overwrite").isGreaterThan(4);
+        }
+    }
+
+    private static boolean tryPut(Bucket bucket) throws S3Exception {
+        try {
+            put(bucket, "key", "new");
+            return true;
+        } catch (IOException _) {
+            return false;
+        }
+    }
+
+    @Test
+    void shouldHaveObjectOrNotAfterFailureOfRemoval() throws IOException, S3Exception {
+        boolean failed = true;
+        for (int change = 0; failed; change++) {
+            var device = new StoreBackend();
+            Bucket bucket = open(device).create("bucket");
+            put(bucket, "key", "data");
+            device.failAfter(change, StoreBackend.Failure.AFTER);
+            boolean acknowledged = true;
+            try {
+                bucket.delete("key");
+            } catch (IOException _) {
+                acknowledged = false;
+            }
+            failed = device.hasFailed();
+            StoreBackend after = device.restarted();
+            Bucket again = open(after).find("bucket");
+            List<String> keys = keys(again);
+            if (acknowledged) {
+                assertThat(keys).isEmpty();
+            }
+            assertThat(after.count(Layout.DATA, Layout.HEADS)).isEqualTo(keys.size());
+            for (String key : keys) {
+                assertThat(get(again, key)).isEqualTo("data");
+            }
+        }
+    }
+
+    @Test
+    void shouldKeepIndexRightAfterFailureWithUnknownResult() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        assertThat(keys(bucket)).isEmpty();
+        backend.failAfter(3, StoreBackend.Failure.AFTER); // the data, their write, their flush, the head
+        assertThat(tryPut(bucket)).isFalse();
+        backend.failAfter(Integer.MAX_VALUE, StoreBackend.Failure.BEFORE);
+        assertThat(get(bucket, "key")).isEqualTo("new");
+        assertThat(keys(bucket)).containsExactly("key");
+    }
+
+    // --- collisions ---
+
+    private void createHead(long partition, long id, String key) throws IOException {
+        var record = new ObjectRecord(0, false, 0, 0, "", Map.of(), Optional.empty(), 0);
+        backend.create(new ObjectId(partition, id), List.of(
+                new Attribute(Layout.KEY, Bytes.of(key.getBytes(StandardCharsets.UTF_8))),
+                new Attribute(Layout.RECORD, record.encode())));
+    }
+
+    @Test
+    void shouldFindKeysBehindOthersOfTheSameHash() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        long partition = backend.partitions(List.of()).getFirst().id();
+        long id = Layout.head("key");
+        for (int i = 0; i < Layout.PROBES - 1; i++, id = Layout.next(id)) {
+            createHead(partition, id, "other" + i);
+        }
+        put(bucket, "key", "data");
+        assertThat(get(bucket, "key")).isEqualTo("data");
+        assertThat(backend.count(id, id + 1)).isEqualTo(1);
+
+        // A head in between is freed, and used again; the one behind is still found.
+        var table = new KeyTable(backend, partition);
+        table.remove(new KeyTable.Head(Layout.head("key"),
+                new ObjectRecord(0, false, 0, 0, "", Map.of(), Optional.empty(), 0)));
+        assertThat(get(bucket, "key")).isEqualTo("data");
+        assertThat(keys(bucket)).hasSize(Layout.PROBES - 1).contains("key");
+        put(bucket, "key", "again");
+        assertThat(get(bucket, "key")).isEqualTo("again");
+        bucket.delete("key");
+        assertThatThrownBy(() -> get(bucket, "key")).isInstanceOf(S3Exception.class);
+        put(bucket, "key", "third");
+        assertThat(get(bucket, "key")).isEqualTo("third");
+        assertThat(backend.count(Layout.HEADS, Long.MAX_VALUE)).isEqualTo(Layout.PROBES); // one is free
+    }
+
+    @Test
+    void shouldRefuseMoreKeysOfOneHashThanCanBe() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        long partition = backend.partitions(List.of()).getFirst().id();
+        long id = Layout.head("key");
+        for (int i = 0; i < Layout.PROBES; i++, id = Layout.next(id)) {
+            createHead(partition, id, "other" + i);
+        }
+        assertThat(id).isEqualTo(Layout.head("key"));
+        assertThatThrownBy(() -> put(bucket, "key", "data")).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> get(bucket, "key")).isInstanceOf(S3Exception.class);
+    }
+
+    // --- buckets ---
+
+    @Test
+    void shouldCheckNamesOfBuckets() {
+        assertThat(List.of("abc", "my-bucket.1", "a".repeat(63))).allMatch(Buckets::isName);
+        assertThat(List.of("ab", "a".repeat(64), "Abc", "-ab", "ab-", "a..b", "1.2.3.4", "a/b",
+                "../x", "a_b", "")).noneMatch(Buckets::isName);
+    }
+
+    @Test
+    void shouldRemoveEmptyBucketsAlone() throws IOException, S3Exception {
+        Buckets buckets = open(backend);
+        Bucket bucket = buckets.create("bucket");
+        assertThatThrownBy(() -> buckets.create("bucket")).isInstanceOf(S3Exception.class);
+        put(bucket, "key", "data");
+        assertThatThrownBy(() -> buckets.remove("bucket"))
+                .isInstanceOfSatisfying(S3Exception.class, e -> assertThat(e.error())
+                        .isEqualTo(S3Error.BUCKET_NOT_EMPTY));
+        assertThat(get(bucket, "key")).isEqualTo("data");
+        bucket.delete("key");
+        buckets.remove("bucket");
+        assertThatThrownBy(() -> put(bucket, "key", "data")).isInstanceOf(S3Exception.class);
+        assertThat(open(backend).all()).isEmpty();
+    }
+
+    @Test
+    void shouldNotRemoveObjectsOfOthersWithBucket() throws IOException, S3Exception {
+        Buckets buckets = open(backend);
+        var _ = buckets.create("bucket");
+        long partition = backend.partitions(List.of()).getFirst().id();
+        backend.create(new ObjectId(partition, ObjectId.FIRST), List.of());
+        assertThatThrownBy(() -> buckets.remove("bucket")).isInstanceOf(S3Exception.class);
+        assertThat(backend.attributes(new ObjectId(partition, ObjectId.FIRST), List.of()))
+                .isPresent();
+    }
+}
