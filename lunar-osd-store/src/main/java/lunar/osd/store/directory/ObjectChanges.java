@@ -52,7 +52,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     public void create(ObjectId object, StagedData data, long timeMs) throws StorageException {
         Staged staged = staged(data);
         long length = staged.length();
-        create(object, ObjectType.USER_OBJECT, length, adopt(object, staged), timeMs);
+        create(object, ObjectType.USER_OBJECT, length, adopt(object, staged, false), timeMs);
         grow(object, length, length, Growth.UNLIMITED);
         sql.update("UPDATE partitions SET used = used + ? WHERE part = ?", length,
                 Keys.part(object));
@@ -93,21 +93,27 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         throw new IllegalArgumentException("staged data of another store");
     }
 
-    /** Makes staged data an object's, and returns what its row has as data id. */
-    private long adopt(ObjectId object, Staged staged) throws StorageException {
+    /**
+     * Makes staged data an object's, and returns what its row has as data id.
+     *
+     * @param replaces whether the object has data, which may be stable: then the file is made stable before, as the
+     *        flush of any object makes the change stable, and a power loss would leave neither
+     */
+    private long adopt(ObjectId object, Staged staged, boolean replaces) throws StorageException {
         byte[] small = staged.small();
         if (small != null) {
             staged.given(effects);
             return small.length == 0 ? 0 : insertSmall(small);
         }
-        if (everyChange) {
+        if (everyChange || replaces) {
             staged.sync();
         }
+        boolean stable = staged.isSynced();
         long data = staged.data();
         staged.given(effects);
         require(sql.update("DELETE FROM staged WHERE data = ?", data) == 1, "staged data of",
                 object, "are gone");
-        addUnsynced(object, data, everyChange ? staged.length() : 0, !everyChange);
+        addUnsynced(object, data, stable ? staged.length() : 0, !stable);
         return data;
     }
 
@@ -124,7 +130,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         Staged staged = staged(data);
         long length = staged.length();
         dropData(Objects.requireNonNull(row));
-        setData(row, length, adopt(object, staged));
+        setData(row, length, adopt(object, staged, row.data() != 0));
         grow(object, length, length, Growth.UNLIMITED);
     }
 
@@ -140,7 +146,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
             shrink(partition, before - after, () -> before - after);
         }
         discardData(row);
-        setData(row, after, adopt(row.id(), staged));
+        setData(row, after, adopt(row.id(), staged, row.data() != 0));
     }
 
     /** Changes the row of an object whose data has changed, and the bytes of its partition in the database. */
