@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Stream;
 import lunar.osd.store.Growth;
 import lunar.osd.store.StagedData;
@@ -132,6 +133,30 @@ class PowerLossTest {
         }
         try (DirectoryObjectStore after = losePower()) {
             assertThat(content(after, OBJECT)).isEqualTo(all(LENGTH, 8));
+        }
+    }
+
+    /** A file of which nothing was flushed is lost with its directory entry; its object is empty, not damaged. */
+    @Test
+    void shouldKeepAnObjectWhoseFileWasNeverFlushed() throws Exception {
+        write(OBJECT, 0, bytes(LENGTH, 7));
+        store.flush(OTHER);
+        Path image = folder.resolve("image");
+        copy(folder.resolve("store"), image);
+        for (Path each : files(image)) {
+            Files.delete(each);
+        }
+        try (DirectoryObjectStore after = open("image")) {
+            assertThat(after.length(OBJECT)).isZero();
+            after.write(OBJECT, 0, MemorySegment.ofArray(bytes(LENGTH, 8)), Growth.UNLIMITED);
+            assertThat(content(after, OBJECT)).isEqualTo(all(LENGTH, 8));
+            assertThat(after.check()).isEmpty();
+        }
+    }
+
+    private static List<Path> files(Path store) throws IOException {
+        try (Stream<Path> all = Files.walk(store.resolve("data"))) {
+            return all.filter(Files::isRegularFile).toList();
         }
     }
 }
