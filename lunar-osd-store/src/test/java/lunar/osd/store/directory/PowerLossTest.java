@@ -154,6 +154,26 @@ class PowerLossTest {
         }
     }
 
+    /** The database is older then than the directory entries of files. */
+    @Test
+    void shouldCreateFilesUnderIdentifiersWhoseReservationWasUndone() throws Exception {
+        store.flush();
+        Path image = folder.resolve("image");
+        copy(folder.resolve("store"), image);
+        write(OBJECT, 0, bytes(LENGTH, 7));
+        for (Path each : files(folder.resolve("store"))) {
+            Path left = image.resolve(folder.resolve("store").relativize(each).toString());
+            Files.createDirectories(left.getParent());
+            Files.copy(each, left);
+        }
+        try (DirectoryObjectStore after = open("image")) {
+            after.write(OBJECT, 0, MemorySegment.ofArray(bytes(LENGTH - 1, 8)),
+                    Growth.UNLIMITED);
+            assertThat(content(after, OBJECT)).isEqualTo(all(LENGTH - 1, 8));
+            assertThat(after.check()).isEmpty();
+        }
+    }
+
     private static List<Path> files(Path store) throws IOException {
         try (Stream<Path> all = Files.walk(store.resolve("data"))) {
             return all.filter(Files::isRegularFile).toList();
