@@ -1,6 +1,7 @@
 package lunar.osd.store.directory;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.LongSupplier;
@@ -238,6 +239,8 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
                 + " (SELECT -data FROM objects WHERE part = ? AND type = 128 AND data < 0)", part);
         sql.update("INSERT INTO dropped"
                 + " SELECT data FROM objects WHERE part = ? AND type = 128 AND data > 0", part);
+        forgetUnsynced(sql.all("SELECT data FROM unsynced WHERE part = ?", row -> row.getLong(1),
+                part));
         sql.update("DELETE FROM unsynced WHERE part = ?", part);
         for (String table : new String[]{"attributes", "members", "objects", "partitions"}) {
             sql.update("DELETE FROM " + table + " WHERE part = ?", part);
@@ -251,6 +254,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         long root = Keys.key(0);
         sql.update("DELETE FROM small");
         sql.update("INSERT INTO dropped SELECT data FROM objects WHERE type = 128 AND data > 0");
+        forgetUnsynced(sql.all("SELECT data FROM unsynced", row -> row.getLong(1)));
         sql.update("DELETE FROM unsynced");
         sql.update("DELETE FROM attributes");
         sql.update("DELETE FROM members");
@@ -267,7 +271,11 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         long bytes = overlay.space().used(partition) - shrinking.getOrDefault(partition, 0L);
         shrink(partition, bytes, () -> overlay.space().used(partition)
                 - (granted.getOrDefault(partition, 0L) - before));
-        effects.onCommit(() -> overlay.files().droppedPartition(partition));
+    }
+
+    /** Forgets data that is dropped, but not what the transaction may create later. */
+    private void forgetUnsynced(List<Long> data) {
+        effects.onCommit(() -> data.forEach(overlay.files()::dropped));
     }
 
     @Override

@@ -152,15 +152,6 @@ final class OpenFiles {
         newEntries.remove(data);
     }
 
-    /** Forgets that data of a partition that was removed was not stable. */
-    void droppedPartition(long partition) {
-        unsynced().forEach((data, object) -> {
-            if (object.partition() == partition) {
-                dropped(data);
-            }
-        });
-    }
-
     /** Returns files to close, those unused for longest first, where too many are open. */
     List<DataFile> excess() {
         int size = byObject.size();

@@ -136,6 +136,25 @@ class PowerLossTest {
         }
     }
 
+    @Test
+    void shouldKeepFlushedDataOfAPartitionThatReplacesOne() throws Exception {
+        write(OBJECT, 0, bytes(LENGTH, 7));
+        try (StagedData staged = store.stage()) {
+            staged.write(0, MemorySegment.ofArray(bytes(LENGTH, 8)));
+            store.change(objects -> {
+                objects.remove(HOME);
+                objects.create(HOME, ObjectType.PARTITION, 1);
+                objects.create(OBJECT, staged, 1);
+                objects.create(OTHER, ObjectType.USER_OBJECT, 1);
+                return true;
+            });
+        }
+        store.flush(OBJECT);
+        try (DirectoryObjectStore after = losePower()) {
+            assertThat(content(after, OBJECT)).isEqualTo(all(LENGTH, 8));
+        }
+    }
+
     /** A file of which nothing was flushed is lost with its directory entry; its object is empty, not damaged. */
     @Test
     void shouldKeepAnObjectWhoseFileWasNeverFlushed() throws Exception {
