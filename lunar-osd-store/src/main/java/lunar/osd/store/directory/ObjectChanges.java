@@ -376,6 +376,17 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         }
     }
 
+    /**
+     * Records that the length of an object, whose file is stable, is to be that of the file, before it is written.
+     * Other threads take it for granted only when it is committed, as they write then.
+     */
+    void markUnsynced(ObjectRow row) throws StorageException {
+        long data = row.data();
+        sql.update("INSERT OR IGNORE INTO unsynced VALUES (?, ?, ?, ?)", data,
+                Keys.part(row.id()), Keys.object(row.id()), row.length());
+        effects.onCommit(() -> overlay.files().markUnsynced(data, row.id(), row.length()));
+    }
+
     /** Records the length of the file of an object, if the object still has it. */
     void saveLength(ObjectId object, long data, long length) throws StorageException {
         ObjectRow row = row(object);

@@ -84,6 +84,11 @@ final class OpenFiles {
         return unsynced.put(data, new Unsynced(object, stable)) == null;
     }
 
+    /** Adds data that is stable up to here, unless it is known to be unsynced. */
+    void markUnsynced(long data, ObjectId object, long stable) {
+        unsynced.putIfAbsent(data, new Unsynced(object, stable));
+    }
+
     boolean hasNewEntry(long data) { return newEntries.contains(data); }
 
     void entrySynced(long data) { newEntries.remove(data); }

@@ -1,12 +1,21 @@
 package lunar.osd.store.directory;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import lunar.block.MediumException;
 import lunar.osd.store.Growth;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
+import lunar.osd.wire.attribute.AttributeId;
+import lunar.scsi.Bytes;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,5 +63,61 @@ class OpenFilesTest {
             }
             store.flush();
         }
+    }
+
+    /** Data that is written is known to the database, or the next flush would not make it stable. */
+    @Test
+    void shouldNotWriteOnTheStrengthOfAnUncommittedChange() throws Exception {
+        Path database = new StoreDirectory(folder.resolve("store")).database();
+        try (Sql sql = Sql.writing(database)) {
+            sql.execute("CREATE TRIGGER failing BEFORE INSERT ON attributes"
+                    + " BEGIN SELECT RAISE(ABORT, 'failing'); END");
+        }
+        try (DirectoryObjectStore store = open(); Sql sql = Sql.reading(database)) {
+            var begun = new CountDownLatch(1);
+            var end = new CountDownLatch(1);
+            CompletableFuture<Throwable> first = start(() -> store.change(_ -> {
+                begun.countDown();
+                end.await();
+                return true;
+            }));
+            begun.await();
+            CompletableFuture<Throwable> marking = start(() -> write(store));
+            var writing = new AtomicReference<CompletableFuture<Throwable>>();
+            CompletableFuture<Throwable> failing = start(() -> store.change(objects -> {
+                writing.set(start(() -> write(store)));
+                objects.setAttribute(OBJECT, new AttributeId(0x10000, 1), Bytes.of((byte) 1));
+                return true;
+            }));
+            end.countDown();
+            assertThat(first.get()).isNull();
+            assertThat(marking.get()).isInstanceOf(MediumException.class);
+            assertThat(failing.get()).isInstanceOf(MediumException.class);
+            assertThat(writing.get().get()).isNull();
+            assertThat(sql.number("SELECT count(*) FROM unsynced")).isEqualTo(1);
+        }
+    }
+
+    private static boolean write(DirectoryObjectStore store) throws Exception {
+        store.write(OBJECT, 0, MemorySegment.ofArray(new byte[10]), Growth.UNLIMITED);
+        return true;
+    }
+
+    /** Starts a task on a thread, and returns when it waits or has ended; the result is what it throws, or null. */
+    private static CompletableFuture<Throwable> start(Callable<?> task)
+            throws InterruptedException {
+        var result = new CompletableFuture<Throwable>();
+        Thread thread = Thread.ofPlatform().start(() -> {
+            try {
+                task.call();
+                result.complete(null);
+            } catch (Throwable e) {
+                result.complete(e);
+            }
+        });
+        while (thread.isAlive() && thread.getState() != Thread.State.WAITING) {
+            Thread.sleep(1);
+        }
+        return result;
     }
 }
