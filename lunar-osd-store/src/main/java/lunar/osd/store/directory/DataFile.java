@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousFileChannel;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -52,12 +53,12 @@ final class DataFile {
         this.length = length;
     }
 
-    /** Opens a file whose length is the object's. */
+    /** Opens a file whose length is the object's, also for an interrupted thread, which would close the channel. */
     static DataFile open(ObjectId object, long data, Path path) throws IOException {
         FileChannel channel = openChannel(path);
         boolean opened = false;
         try {
-            DataFile file = new DataFile(object, data, path, channel, channel.size());
+            DataFile file = new DataFile(object, data, path, channel, Files.size(path));
             opened = true;
             return file;
         } finally {

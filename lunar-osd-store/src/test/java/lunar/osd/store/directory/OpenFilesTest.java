@@ -65,6 +65,20 @@ class OpenFilesTest {
         }
     }
 
+    @Test
+    void shouldOpenFilesForAnInterruptedThread() throws Exception {
+        try (DirectoryObjectStore store = open()) {
+            Thread.currentThread().interrupt();
+            int count;
+            try {
+                count = store.read(OBJECT, 0, MemorySegment.ofArray(new byte[LENGTH]));
+            } finally {
+                assertThat(Thread.interrupted()).isTrue();
+            }
+            assertThat(count).isEqualTo(LENGTH);
+        }
+    }
+
     /** Data that is written is known to the database, or the next flush would not make it stable. */
     @Test
     void shouldNotWriteOnTheStrengthOfAnUncommittedChange() throws Exception {
