@@ -4,11 +4,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 import lunar.block.StorageException;
 import lunar.osd.store.Growth;
 import lunar.osd.store.ObjectWriter;
 import lunar.osd.store.StagedData;
+import lunar.osd.store.StoredObject;
 import lunar.osd.store.Timestamp;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
@@ -36,6 +38,13 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
 
     /** Begins the next change. */
     void begin(Effects ofChange) { effects = ofChange; }
+
+    /** Timestamps are those of the row: the transaction has begun with those that accesses had set. */
+    @Override
+    public Optional<StoredObject> find(ObjectId object) throws StorageException {
+        ObjectRow row = row(object);
+        return row == null ? Optional.empty() : Optional.of(row.stored(overlay.length(row)));
+    }
 
     @Override
     public long usedBytes(long partition) throws StorageException {
