@@ -20,4 +20,9 @@ public record OsdLimits(int maxTransferBytes) {
     public static final int MAX_LISTS = 1024;
     /** Objects whose settings are cached. */
     public static final int MAX_CACHED_SETTINGS = 4096;
+
+    /** Returns how much of an allocation length, which is unsigned, a reply may fill. */
+    long allocation(long length) {
+        return length < 0 ? maxTransferBytes : Math.min(length, maxTransferBytes);
+    }
 }

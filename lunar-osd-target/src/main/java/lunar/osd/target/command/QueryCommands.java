@@ -67,9 +67,7 @@ final class QueryCommands {
             throws StorageException, RefusedException {
         ObjectId collection = Existing.of(objects, command.object(), ObjectType.COLLECTION).id();
         long found = 0;
-        long limit = command.allocationLength() < 0
-                ? Long.MAX_VALUE
-                : command.allocationLength();
+        long limit = run.device().limits().allocation(command.allocationLength());
         long at = HEADER_LENGTH;
         var members = new Members(objects, collection, run::isAborted);
         for (List<Long> ids = members.next(); !ids.isEmpty(); ids = members.next()) {
@@ -90,7 +88,7 @@ final class QueryCommands {
         }
         byte[] header = new QueryMatches(HEADER_LENGTH - UNCOUNTED + ID_LENGTH * found,
                 List.of()).bytes();
-        run.in().put(header, command.allocationLength());
+        run.in().put(header, limit);
         run.in().dataLength(Math.min(at, limit));
     }
 
