@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import lunar.osd.store.ObjectStores;
 import lunar.osd.target.Attributes.Lists;
@@ -16,6 +17,8 @@ import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.attribute.Attribute;
+import lunar.osd.wire.attribute.AttributeId;
+import lunar.osd.wire.command.AttributesCommand;
 import lunar.osd.wire.command.CreateCollectionCommand;
 import lunar.osd.wire.command.CreateCommand;
 import lunar.osd.wire.command.ListCommand;
@@ -24,6 +27,7 @@ import lunar.osd.wire.data.ContinuationSegment;
 import lunar.osd.wire.data.ObjectList;
 import lunar.osd.wire.data.QueryList;
 import lunar.osd.wire.page.UserObjectAttribute;
+import lunar.scsi.SenseKey;
 import org.junit.jupiter.api.Test;
 
 /** Commands that ask for more than a transfer takes, and long commands that are aborted. */
@@ -61,6 +65,10 @@ class HostileInitiatorTest {
                 ServiceAction.LIST);
     }
 
+    private static List<Long> members(OsdFixture device, ObjectId of) throws Exception {
+        return list(device, of, 0, 0).ids();
+    }
+
     @Test
     void shouldContinueListThatExceedsTransfer() throws Exception {
         try (OsdFixture device = device(1200)) {
@@ -96,6 +104,58 @@ class HostileInitiatorTest {
                     .toArray(ValueLayout.JAVA_BYTE))
                     .as("length of all").endsWith((byte) ((5 + 8 * 1200) >> 8),
                             (byte) (5 + 8 * 1200));
+        }
+    }
+
+    private static void aborted(Reply reply) {
+        assertThat(reply.sense().key()).as(reply.toString())
+                .isEqualTo(SenseKey.ABORTED_COMMAND);
+    }
+
+    @Test
+    void shouldUndoQueryThatIsAborted() throws Exception {
+        try (OsdFixture device = device(1500)) {
+            aborted(query(device, OTHER.object()).abortAtCheck(700).run());
+            assertThat(members(device, OTHER)).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldUndoCollectionWhoseCreationIsAborted() throws Exception {
+        try (OsdFixture device = device(1500)) {
+            var tracking = new ObjectId(PARTITION, 0x9_0000);
+            var create = new CreateCollectionCommand(
+                    ServiceAction.CREATE_USER_TRACKING_COLLECTION, v2(), tracking, ALL.object(),
+                    false, 0);
+            aborted(device.task(create, new byte[0], 0).abortAtCheck(2).run());
+            device.run(new ListCommand(ServiceAction.LIST_COLLECTION, v2(), tracking, 1000, 0, 0,
+                    false)).invalidField(24, tracking);
+        }
+    }
+
+    @Test
+    void shouldUndoAttributesWhoseSettingIsAborted() throws Exception {
+        try (OsdFixture device = device(1)) {
+            List<Attribute> bomb = IntStream.range(0, 100)
+                    .mapToObj(i -> Attributes.set(new AttributeId(0x1_0000, i + 1), (byte) 9))
+                    .toList();
+            Lists lists = Attributes.lists(bomb, List.of());
+            aborted(device.task(new AttributesCommand(ServiceAction.SET_ATTRIBUTES,
+                    lists.in(v2()), OBJECT, false, 0), lists.out(), 0).abortAtCheck(50).run());
+            assertThat(Attributes.get(device, OBJECT,
+                    new AttributeId(0x1_0000, AttributeId.ALL_NUMBERS))).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldStopSettingMembersThatIsAborted() throws Exception {
+        try (OsdFixture device = device(1500)) {
+            Lists lists = Attributes.lists(
+                    List.of(Attributes.set(new AttributeId(0x1_0000, 1), (byte) 9)), List.of());
+            aborted(device.task(new AttributesCommand(ServiceAction.SET_MEMBER_ATTRIBUTES,
+                    lists.in(v2()), ALL, false, 0), lists.out(), 0).abortAtCheck(700).run());
+            assertThat(Attributes.value(device, OBJECT, new AttributeId(0x1_0000, 1)).length())
+                    .as("the batch is undone").isZero();
         }
     }
 }

@@ -5,6 +5,7 @@ import java.util.List;
 import lunar.block.StorageException;
 import lunar.osd.store.ObjectReader;
 import lunar.osd.store.ObjectWriter;
+import lunar.osd.store.StoredObject;
 import lunar.osd.target.attribute.Membership;
 import lunar.osd.target.attribute.RefusedException;
 import lunar.osd.target.attribute.Values;
@@ -73,7 +74,7 @@ final class QueryCommands {
         for (List<Long> ids = members.next(); !ids.isEmpty(); ids = members.next()) {
             for (long id : ids) {
                 var object = new ObjectId(collection.partition(), id);
-                if (!matches(run, objects, list, object)) {
+                if (run.isAborted() || !matches(run, objects, list, object)) {
                     continue;
                 }
                 found++;
@@ -94,9 +95,9 @@ final class QueryCommands {
 
     private static boolean matches(CommandRun run, ObjectReader objects, QueryList list,
             ObjectId object) throws StorageException, RefusedException {
+        StoredObject found = Existing.any(objects, object);
         for (QueryList.Criterion criterion : list.criteria()) {
-            Bytes value = run.phases().value(objects, Existing.any(objects, object),
-                    criterion.id());
+            Bytes value = run.phases().value(objects, found, criterion.id());
             if (isWithin(value, criterion) != list.all()) {
                 return !list.all();
             }
