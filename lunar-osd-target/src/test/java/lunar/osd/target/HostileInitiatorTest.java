@@ -158,4 +158,23 @@ class HostileInitiatorTest {
                     .as("the batch is undone").isZero();
         }
     }
+
+    @Test
+    void shouldSetManyAttributesOfMembersInSmallBatches() throws Exception {
+        try (OsdFixture device = device(12)) {
+            List<Attribute> bomb = IntStream.range(0, 160)
+                    .mapToObj(i -> Attributes.set(new AttributeId(0x1_0000, i + 1), (byte) 9))
+                    .toList();
+            Lists lists = Attributes.lists(bomb, List.of());
+            aborted(device.task(new AttributesCommand(ServiceAction.SET_MEMBER_ATTRIBUTES,
+                    lists.in(v2()), ALL, false, 0), lists.out(), 0)
+                    .abortAtCheck(8 * bomb.size()).run());
+            var last = new ObjectId(PARTITION, NEXT + 10);
+            assertThat(Attributes.get(device, OBJECT,
+                    new AttributeId(0x1_0000, AttributeId.ALL_NUMBERS)))
+                    .as("of the first batch").hasSize(bomb.size());
+            assertThat(Attributes.get(device, last,
+                    new AttributeId(0x1_0000, AttributeId.ALL_NUMBERS))).isEmpty();
+        }
+    }
 }

@@ -74,17 +74,20 @@ final class MemberCommands {
         void run(CommandRun run, List<ObjectId> members) throws StorageException, RefusedException;
     }
 
+    /** Works in batches, the smaller the more attributes are set, so that other commands wait for none for long. */
     private static long inBatches(CommandRun run, ObjectId collection, Batch batch)
             throws StorageException, RefusedException {
+        int batchSize = Math.max(1,
+                OsdLimits.BATCH / Math.max(1, run.requests().sets().size()));
         long processed = 0;
         long from = 0;
         while (!run.isAborted()) {
             long first = from;
             List<ObjectId> members = run.store().<List<ObjectId>, RefusedException>query(
-                    objects -> members(objects, collection, first));
+                    objects -> members(objects, collection, first, batchSize));
             batch.run(run, members);
             processed += members.size();
-            if (members.size() < OsdLimits.BATCH || members.getLast().object() == -1) {
+            if (members.size() < batchSize || members.getLast().object() == -1) {
                 break;
             }
             from = members.getLast().object() + 1;
@@ -92,10 +95,10 @@ final class MemberCommands {
         return processed;
     }
 
-    private static List<ObjectId> members(ObjectReader objects, ObjectId collection, long from)
-            throws StorageException {
+    private static List<ObjectId> members(ObjectReader objects, ObjectId collection, long from,
+            int max) throws StorageException {
         var members = new ArrayList<ObjectId>();
-        for (long id : objects.members(collection, from, OsdLimits.BATCH)) {
+        for (long id : objects.members(collection, from, max)) {
             members.add(new ObjectId(collection.partition(), id));
         }
         return members;
