@@ -177,4 +177,16 @@ class HostileInitiatorTest {
                     new AttributeId(0x1_0000, AttributeId.ALL_NUMBERS))).isEmpty();
         }
     }
+
+    @Test
+    void shouldRefuseToCreateTooManyAttributes() throws Exception {
+        try (OsdFixture device = new OsdFixture().withObject()) {
+            Lists lists = Attributes.lists(List.of(
+                    Attributes.set(new AttributeId(0x1_0000, 1), new byte[65_000])), List.of());
+            device.run(new CreateCommand(lists.in(v2()), IN_PARTITION, 4096, 0), lists.out(), 0)
+                    .invalidField(32, IN_PARTITION);
+            device.run(new CreateCommand(lists.in(v2()), IN_PARTITION, 4, 0), lists.out(), 0)
+                    .isGood();
+        }
+    }
 }

@@ -63,7 +63,10 @@ final class CommandChecks {
             }
             case FlushCommand flush -> checkRange(command, flush.startByte(), flush.byteCount());
             case CreateCommand create -> {
-                if (create.objectCount() > OsdLimits.MAX_CREATED) {
+                long attributes = create.objectCount()
+                        * setBytes(command.common().attributes());
+                if (create.objectCount() > OsdLimits.MAX_CREATED
+                        || attributes > OsdLimits.MAX_CREATED_ATTRIBUTES) {
                     throw InvalidCdbException.field(CdbFieldAt.length(command));
                 }
             }
@@ -81,6 +84,14 @@ final class CommandChecks {
         if (start < 0 || start + count < 0) {
             throw InvalidCdbException.field(CdbFieldAt.start(command));
         }
+    }
+
+    private static long setBytes(AttributeParameters parameters) {
+        return switch (parameters) {
+            case FieldParameters _ -> 0;
+            case ListParameters list -> list.setList().length();
+            case PageParameters page -> page.setValue().length();
+        };
     }
 
     private void checkAttributes(AttributeParameters parameters) throws InvalidCdbException {

@@ -14,6 +14,8 @@ public record OsdLimits(int maxTransferBytes) {
     public static final int MAX_SET_LIST = 1 << 20;
     /** Most user objects that a CREATE creates. */
     public static final int MAX_CREATED = 4096;
+    /** Most bytes of attributes that a CREATE sets, those of all its objects together. */
+    public static final int MAX_CREATED_ATTRIBUTES = 64 << 20;
     /** Most objects that a command looks at in one query, or changes at once. */
     public static final int BATCH = 1024;
     /** Lists of which the device remembers whether they have changed. */
