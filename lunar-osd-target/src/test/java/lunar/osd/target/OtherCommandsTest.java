@@ -14,9 +14,11 @@ import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.attribute.ListParameters;
 import lunar.osd.wire.command.ByteRangeCommand;
+import lunar.osd.wire.command.CommandOptions;
 import lunar.osd.wire.command.CommonFields;
 import lunar.osd.wire.command.FlushCommand;
 import lunar.osd.wire.command.FlushScope;
+import lunar.osd.wire.command.Isolation;
 import lunar.osd.wire.command.KeyLevel;
 import lunar.osd.wire.command.PerformScsiCommand;
 import lunar.osd.wire.command.PerformTaskManagementCommand;
@@ -104,6 +106,21 @@ class OtherCommandsTest {
         Reply refused = device.run(new FlushCommand(ServiceAction.FLUSH_OSD, sets, ObjectId.ROOT,
                 FlushScope.ALL, 0, 0, 0), new byte[]{9, 0, 0, 0, 0, 0, 0, 0}, 0);
         assertThat(refused.sense().key()).isEqualTo(SenseKey.DATA_PROTECT);
+    }
+
+    @Test
+    void shouldRefuseIsolationThatIsNotSupported() {
+        for (Isolation isolation : Isolation.values()) {
+            CommonFields common = v2()
+                    .withOptions(new CommandOptions(isolation, false, false, false));
+            Reply reply = device.run(new ByteRangeCommand(ServiceAction.READ, common, OBJECT, 0,
+                    0, 0));
+            if (isolation == Isolation.DEFAULT || isolation == Isolation.NONE) {
+                reply.isGood();
+            } else {
+                reply.invalidField(10, OBJECT);
+            }
+        }
     }
 
     private Reply flush(ServiceAction action, ObjectId object, FlushScope scope, long count) {
