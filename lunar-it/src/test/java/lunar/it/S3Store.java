@@ -41,19 +41,20 @@ final class S3Store implements AutoCloseable {
     }
 
     /** Address and port of the S3 server. */
-    String address() { return "127.0.0.1:" + server.address().getPort(); }
+    String address() {
+        return "127.0.0.1:" + server.address().getPort();
+    }
 
     /** Writes a configuration of s3cmd. */
-    static Path s3cmdConfiguration(Path folder, String address) throws IOException {
-        return Files.writeString(folder.resolve("s3cfg"), """
-                [default]
-                host_base = %1$s
-                host_bucket = %1$s
-                use_https = False
-                access_key = %2$s
-                secret_key = %3$s
-                """.formatted(address, KEY, SECRET));
-    }
+    static Path s3cmdConfiguration(Path folder, String address)
+            throws IOException { return Files.writeString(folder.resolve("s3cfg"), """
+                    [default]
+                    host_base = %1$s
+                    host_bucket = %1$s
+                    use_https = False
+                    access_key = %2$s
+                    secret_key = %3$s
+                    """.formatted(address, KEY, SECRET)); }
 
     /** Writes a file of access keys. */
     static Path keyFile(Path folder) throws IOException {

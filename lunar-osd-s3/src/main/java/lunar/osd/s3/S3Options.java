@@ -1,5 +1,6 @@
 package lunar.osd.s3;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +18,8 @@ public record S3Options(InetSocketAddress address, Map<String, String> keys,
         boolean allowAnonymous, List<String> domains, boolean flushes) {
     /** Port 9000 of the loopback address, no keys, nothing anonymous, durable. */
     public static final S3Options DEFAULT = new S3Options(
-            new InetSocketAddress("127.0.0.1", 9000), Map.of(), false, List.of("localhost"), true);
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 9000), Map.of(), false,
+            List.of("localhost"), true);
 
     public S3Options {
         keys = Map.copyOf(keys);

@@ -10,8 +10,8 @@ import lunar.osd.client.RequestOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Creates an object by one command with its attributes and its first data, which are all for a small object; what follows
- * is written with several commands in flight. For one thread.
+ * Creates an object by one command with its attributes and its first data, which are all for a small object; what
+ * follows is written with several commands in flight. For one thread.
  */
 final class NewObjectOutput extends OutputStream {
     private static final int FIRST_BYTES = 8 << 10;
@@ -34,9 +34,7 @@ final class NewObjectOutput extends OutputStream {
     }
 
     @Override
-    public void write(int value) throws IOException {
-        write(new byte[]{(byte) value}, 0, 1);
-    }
+    public void write(int value) throws IOException { write(new byte[]{(byte) value}, 0, 1); }
 
     @Override
     public void write(byte[] from, int at, int count) throws IOException {

@@ -28,7 +28,9 @@ public final class OsdBackend implements ObjectBackend {
     private final Osd osd;
 
     /** @param osd the device, whose session is open as long as this is used */
-    public OsdBackend(Osd osd) { this.osd = osd; }
+    public OsdBackend(Osd osd) {
+        this.osd = osd;
+    }
 
     @FunctionalInterface
     private interface Call<T> {

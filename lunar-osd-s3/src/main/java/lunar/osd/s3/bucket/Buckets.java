@@ -18,8 +18,8 @@ import lunar.osd.wire.page.PartitionAttribute;
 import lunar.scsi.Bytes;
 
 /**
- * The buckets of a device: partitions whose user name is a valid name of a bucket. Of several partitions with a name, the
- * one with the lowest identifier counts. Thread-safe.
+ * The buckets of a device: partitions whose user name is a valid name of a bucket. Of several partitions with a name,
+ * the one with the lowest identifier counts. Thread-safe.
  */
 public final class Buckets {
     private static final System.Logger LOG = System.getLogger("lunar.osd.s3");
@@ -31,9 +31,9 @@ public final class Buckets {
     private final ObjectBackend backend;
     private final boolean flushes;
     private final InstantSource clock;
-    private final Layout layout = new Layout();
+    private final Layout layout;
     /** Data up to this identifier were written by earlier processes. */
-    private final long newestBefore = layout.newestData();
+    private final long newestBefore;
     private final NavigableMap<String, Bucket> byName = new ConcurrentSkipListMap<>();
 
     private final Executor upkeep;
@@ -41,6 +41,8 @@ public final class Buckets {
     private Buckets(ObjectBackend backend, boolean flushes, InstantSource clock,
             Executor upkeep) {
         this.upkeep = upkeep;
+        layout = new Layout(clock);
+        newestBefore = layout.newestData();
         this.backend = backend;
         this.flushes = flushes;
         this.clock = clock;

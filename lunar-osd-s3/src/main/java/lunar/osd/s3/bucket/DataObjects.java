@@ -99,7 +99,9 @@ final class DataObjects {
         }
     }
 
-    /** Returns all user objects that an object consists of; a manifest is the last, so that a removal can be repeated. */
+    /**
+     * Returns all user objects that an object consists of; a manifest is the last, so that a removal can be repeated.
+     */
     SequencedSet<Long> dataOf(ObjectRecord record) throws IOException {
         var all = new LinkedHashSet<Long>();
         if (record.manifest()) {

@@ -13,8 +13,8 @@ import lunar.scsi.Bytes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys of a bucket in their order, in memory. It is loaded from the heads when it is first needed, and again after a
- * change with unknown result; while it is loaded, changes go on. Thread-safe.
+ * The keys of a bucket in their order, in memory. It is loaded from the heads when it is first needed, and again
+ * after a change with unknown result; while it is loaded, changes go on. Thread-safe.
  */
 final class KeyIndex {
     /** What lists say about an object. */

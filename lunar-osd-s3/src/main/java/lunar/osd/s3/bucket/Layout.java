@@ -3,6 +3,7 @@ package lunar.osd.s3.bucket;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.InstantSource;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import lunar.osd.wire.attribute.AttributeId;
@@ -44,12 +45,16 @@ final class Layout {
 
     /** Time and random bits of the identifier given last: they ascend, whatever the clock does. */
     private final AtomicLong last;
+    private final InstantSource clock;
 
-    Layout() { last = new AtomicLong(now() | (1L << RANDOM_BITS) - 1); }
+    Layout(InstantSource clock) {
+        this.clock = clock;
+        last = new AtomicLong(now() | (1L << RANDOM_BITS) - 1);
+    }
 
     /** Returns the time bits now, as identifiers have them. Later identifiers are not below. */
-    private static long now() {
-        return (System.currentTimeMillis() & TIME_MASK) << RANDOM_BITS;
+    private long now() {
+        return (clock.millis() & TIME_MASK) << RANDOM_BITS;
     }
 
     /** Returns the identifier of new data. */
@@ -76,7 +81,7 @@ final class Layout {
                     .digest(key.getBytes(StandardCharsets.UTF_8));
             long bits = 0;
             for (int i = 0; i < Long.BYTES; i++) {
-                bits = bits << 8 | hash[i] & 0xff;
+                bits = bits << 8 | (hash[i] & 0xff);
             }
             return HEADS | bits >>> 2;
         } catch (NoSuchAlgorithmException e) {
@@ -86,7 +91,7 @@ final class Layout {
 
     /** Returns where the head of a key is looked for next. */
     static long next(long head) {
-        return head & -PROBES | head + 1 & PROBES - 1;
+        return (head & -PROBES) | ((head + 1) & (PROBES - 1));
     }
 
     static AttributeId part(int number) { return new AttributeId(PAGE, FIRST_PART + number); }

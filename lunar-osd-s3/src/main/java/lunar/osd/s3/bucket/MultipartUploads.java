@@ -225,8 +225,8 @@ public final class MultipartUploads {
     }
 
     /**
-     * A completion was begun, and the key has another object: if it has had this one in the meantime, the parts have been
-     * removed with it.
+     * A completion was begun, and the key has another object: if it has had this one in the meantime, the parts have
+     * been removed with it.
      */
     private void requireData(List<PartRecord> parts) throws IOException, S3Exception {
         for (PartRecord part : parts) {

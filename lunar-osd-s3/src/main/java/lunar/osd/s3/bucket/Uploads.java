@@ -20,8 +20,8 @@ import lunar.scsi.Bytes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Multipart uploads of a bucket. An upload is a user object without data; it has an attribute for each part, which names
- * the user object with the data. So uploads survive a restart. Thread-safe.
+ * Multipart uploads of a bucket. An upload is a user object without data; it has an attribute for each part, which
+ * names the user object with the data. So uploads survive a restart. Thread-safe.
  */
 final class Uploads {
     /** Largest number of a part. */

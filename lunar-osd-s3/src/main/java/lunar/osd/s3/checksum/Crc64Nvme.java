@@ -37,7 +37,7 @@ final class Crc64Nvme implements RunningChecksum {
         for (; end - i >= SLICES; i += SLICES) {
             long next = 0;
             for (int k = 0; k < SLICES; k++) {
-                int index = (int) (now >>> 8 * k) & 0xff ^ data[i + k] & 0xff;
+                int index = ((int) (now >>> (8 * k)) ^ data[i + k]) & 0xff;
                 next ^= TABLES[SLICES - 1 - k][index];
             }
             now = next;
@@ -53,7 +53,7 @@ final class Crc64Nvme implements RunningChecksum {
         long value = ~crc;
         var bytes = new byte[Long.BYTES];
         for (int i = 0; i < bytes.length; i++) {
-            bytes[i] = (byte) (value >>> 8 * (bytes.length - 1 - i));
+            bytes[i] = (byte) (value >>> (8 * (bytes.length - 1 - i)));
         }
         return bytes;
     }

@@ -1,8 +1,8 @@
 package lunar.osd.s3.http;
 
 /**
- * A thread that may wait for its client. When it waits too long, it is interrupted, which closes the connection; outside
- * of a wait it is not interrupted. Thread-safe.
+ * A thread that may wait for its client. When it waits too long, it is interrupted, which closes the connection;
+ * outside of a wait it is not interrupted. Thread-safe.
  */
 final class ClientWait {
     private final Thread thread;

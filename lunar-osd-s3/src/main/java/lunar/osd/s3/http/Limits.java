@@ -18,5 +18,6 @@ public record Limits(long maxObjectBytes, long minPartBytes, int maxDocumentByte
 
     static final int MAX_KEY_BYTES = 1024;
     static final int MAX_METADATA_BYTES = 2048;
+    static final int MAX_KEPT_BYTES = 4096;
     static final int MAX_LISTED = 1000;
 }

@@ -25,7 +25,8 @@ final class ObjectHeaders {
             "x-amz-mp-object-size", "x-amz-copy-source", "x-amz-copy-source-range",
             "x-amz-copy-source-if-match", "x-amz-copy-source-if-none-match",
             "x-amz-copy-source-if-modified-since", "x-amz-copy-source-if-unmodified-since",
-            "x-amz-metadata-directive", "x-amz-request-payer", "x-amz-api-version");
+            "x-amz-metadata-directive", "x-amz-request-payer", "x-amz-api-version",
+            "x-amz-te", "x-amz-optional-object-attributes");
     /** Headers with values that mean what is done here anyway. */
     private static final Map<String, Set<String>> HARMLESS = Map.of(
             "x-amz-acl", Set.of("private", "bucket-owner-full-control"),
@@ -62,11 +63,14 @@ final class ObjectHeaders {
     static Map<String, String> kept(RequestHead head) throws S3Exception {
         var kept = new TreeMap<String, String>();
         int metadataBytes = 0;
+        int keptBytes = 0;
         for (String name : head.headers().keySet()) {
             String value = String.join(",", head.headers().get(name)).strip();
             if (name.startsWith(METADATA)) {
                 metadataBytes += name.length() - METADATA.length() + value.length();
-            } else if (!KEPT.contains(name)) {
+            } else if (KEPT.contains(name)) {
+                keptBytes += value.length();
+            } else {
                 continue;
             }
             if (name.equals("content-encoding")) {
@@ -76,7 +80,7 @@ final class ObjectHeaders {
                 kept.put(name, value);
             }
         }
-        if (metadataBytes > Limits.MAX_METADATA_BYTES) {
+        if (metadataBytes > Limits.MAX_METADATA_BYTES || keptBytes > Limits.MAX_KEPT_BYTES) {
             throw new S3Exception(S3Error.METADATA_TOO_LARGE);
         }
         return kept;

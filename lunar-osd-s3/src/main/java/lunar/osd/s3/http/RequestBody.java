@@ -22,8 +22,8 @@ import lunar.osd.s3.signature.ChunkedInput;
 import lunar.osd.s3.signature.Payload;
 
 /**
- * The body of a request: decoded, and checked against everything that the request says about it while it passes through.
- * For the thread of the request.
+ * The body of a request: decoded, and checked against everything that the request says about it while it passes
+ * through. For the thread of the request.
  */
 final class RequestBody {
     /**

@@ -27,7 +27,8 @@ import lunar.osd.s3.signature.Payload;
 public final class S3Handler implements HttpHandler {
     private static final System.Logger LOG = System.getLogger("lunar.osd.s3");
     /** How much of the body of a refused request is read, so that its client gets to read the response. */
-    private static final int DRAIN_BYTES = 4 << 20;
+    private static final int DRAIN_BYTES = 16 << 20;
+    private static final int DRAIN_BUFFER_BYTES = 64 << 10;
 
     private final Authenticator authenticator;
     private final RequestThreads threads;
@@ -71,7 +72,6 @@ public final class S3Handler implements HttpHandler {
                 LOG.log(System.Logger.Level.ERROR, "request " + requestId + " failed", e);
                 refuse(exchange, response, requestId, new S3Exception(S3Error.INTERNAL_ERROR));
             }
-            drain(exchange);
         } catch (IOException e) {
             LOG.log(System.Logger.Level.DEBUG, "connection closed during a request", e);
         } finally {
@@ -90,6 +90,7 @@ public final class S3Handler implements HttpHandler {
         if (response.isSent()) {
             return; // too late: the response is cut off, which the client sees by its length
         }
+        drain(exchange);
         response.reset();
         prepare(response, requestId);
         response.document(refusal.error().status(), XmlWriter.plain("Error")
@@ -99,8 +100,19 @@ public final class S3Handler implements HttpHandler {
     }
 
     private void drain(HttpExchange exchange) throws IOException {
+        String length = exchange.getRequestHeaders().getFirst("Content-Length");
+        if (length != null && length.length() >= Integer.toString(DRAIN_BYTES).length()) {
+            return; // a client that announces so much need not have sent it
+        }
         InputStream in = new ClientInput(exchange.getRequestBody(), threads);
-        var _ = in.skip(DRAIN_BYTES);
+        var buffer = new byte[DRAIN_BUFFER_BYTES];
+        for (int left = DRAIN_BYTES; left > 0;) {
+            int count = in.read(buffer, 0, buffer.length);
+            if (count < 0) {
+                return;
+            }
+            left -= count;
+        }
     }
 
     private void run(HttpExchange exchange, Response response) throws IOException, S3Exception {

@@ -49,7 +49,8 @@ public final class Authenticator {
         }
         Optional<SignedRequest> signed = SignedRequest.of(head);
         if (signed.isEmpty()) {
-            if (!allowAnonymous) {
+            // A web page must not use the rights that its reader has by being on this machine or network.
+            if (!allowAnonymous || head.header("origin").isPresent()) {
                 throw new S3Exception(S3Error.ACCESS_DENIED);
             }
             return payload(head.header(CONTENT_SHA256).orElse(Payload.UNSIGNED_PAYLOAD),

@@ -11,6 +11,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import lunar.osd.s3.backend.StoreBackend;
 import lunar.osd.s3.protocol.S3Error;
 import lunar.osd.s3.protocol.S3Exception;
@@ -20,8 +21,9 @@ import lunar.scsi.Bytes;
 import org.junit.jupiter.api.Test;
 
 class BucketTest {
-    private static final InstantSource CLOCK = InstantSource
-            .fixed(Instant.parse("2026-11-26T00:00:00Z"));
+    private static final AtomicLong TIME = new AtomicLong(1_795_000_000_000L);
+    /** Time passes whenever it is asked for. */
+    private static final InstantSource CLOCK = () -> Instant.ofEpochMilli(TIME.addAndGet(1000));
 
     private final StoreBackend backend = new StoreBackend();
 

@@ -13,6 +13,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import lunar.osd.s3.backend.StoreBackend;
 import lunar.osd.s3.checksum.ChecksumAlgorithm;
 import lunar.osd.s3.checksum.RunningChecksum;
@@ -22,8 +23,9 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 class MultipartUploadsTest {
-    private static final InstantSource CLOCK = InstantSource
-            .fixed(Instant.parse("2026-11-26T00:00:00Z"));
+    private static final AtomicLong TIME = new AtomicLong(1_795_000_000_000L);
+    /** Time passes whenever it is asked for. */
+    private static final InstantSource CLOCK = () -> Instant.ofEpochMilli(TIME.addAndGet(1000));
     private static final String[] PARTS = {"a".repeat(5000), "", "b".repeat(7), "c"};
 
     private final StoreBackend backend = new StoreBackend();
