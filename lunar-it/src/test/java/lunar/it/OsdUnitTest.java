@@ -45,6 +45,7 @@ import lunar.scsi.Sense;
 import lunar.scsi.Status;
 import lunar.target.PortalSpec;
 import lunar.testkit.Seed;
+import lunar.testkit.pipe.PlacingPipeTransportProvider;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,7 +58,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class OsdUnitTest {
     private static final Lun LUN = Lun.of(1);
-    private static final String PLACING = "placing-pipe";
+    private static final String PLACING = PlacingPipeTransportProvider.SCHEME;
     private static final ObjectId OBJECT = new ObjectId(0x1_0000, 0x1_0000);
     /** Attributes of the root that Linux asks for before anything else. */
     private static final int[] PROBED = {4, 5, 6, 7, 8, 9, 0x80, 0x81, 0xc0, 0x100, 3};

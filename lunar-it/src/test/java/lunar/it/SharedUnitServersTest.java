@@ -128,6 +128,15 @@ class SharedUnitServersTest {
         disk.write(0, MemorySegment.ofArray(new byte[512]));
     }
 
+    /**
+     * Waits until listeners have been told what earlier commands have brought. A caller that runs the event loop itself
+     * leaves them to the loop's own thread, which runs them before the completion of a later command.
+     */
+    private static void awaitListeners(LunDevice disk) {
+        var _ = disk.submitRead(0, MemorySegment.ofArray(new byte[512])).handle((_, _) -> true)
+                .join();
+    }
+
     @Test
     void shouldKeepReservationsAtBothServers() throws Exception {
         serve("ram:1MiB");
@@ -164,11 +173,13 @@ class SharedUnitServersTest {
 
         second.preempt(KEY_2, KEY_1, ReservationType.WRITE_EXCLUSIVE);
         assertThatThrownBy(() -> write(firstDisk)).isInstanceOf(ReservationConflictException.class);
+        awaitListeners(firstDisk);
         assertThat(told).containsExactly(AdditionalSense.REGISTRATIONS_PREEMPTED);
 
         first.register(KEY_1);
         second.clear(KEY_2);
         write(firstDisk);
+        awaitListeners(firstDisk);
         assertThat(told).containsExactly(AdditionalSense.REGISTRATIONS_PREEMPTED,
                 AdditionalSense.RESERVATIONS_PREEMPTED);
     }
@@ -268,6 +279,7 @@ class SharedUnitServersTest {
         /** Returns what it was told since it was last asked this. */
         List<AdditionalSense> attentions() throws IOException {
             unit.portGroups().report(); // takes what pends
+            awaitListeners(disk);
             List<AdditionalSense> all = List.copyOf(told);
             told.clear();
             return all;

@@ -69,6 +69,13 @@ public final class DataInReceiver {
         burstBytes = isFinal ? 0 : burstBytes + length;
     }
 
+    /** Counts an R2T: those of a bidirectional command share the numbers of its Data-In (section 11.7.5). */
+    public void numbered(int r2tSn) {
+        if (!SerialNumbers.lessThan(r2tSn, nextDataSn)) {
+            nextDataSn = r2tSn + 1;
+        }
+    }
+
     /** Judges a Data-In and takes it, if it is in order. */
     public SequenceVerdict accept(int dataSn, int bufferOffset, int length, boolean isFinal)
             throws ProtocolException {

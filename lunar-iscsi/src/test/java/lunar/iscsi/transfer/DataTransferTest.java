@@ -136,6 +136,20 @@ class DataTransferTest {
     }
 
     @Test
+    void shouldNumberDataInTogetherWithR2tsOfBidirectionalCommand() throws ProtocolException {
+        var receiver = new DataInReceiver(OPEN);
+        receiver.begin(1024);
+        receiver.numbered(0);
+        receiver.numbered(1);
+        assertThat(receiver.accept(1, 0, 512, false)).isEqualTo(SequenceVerdict.DUPLICATE);
+        assertThat(receiver.accept(3, 0, 512, false)).isEqualTo(SequenceVerdict.GAP);
+        assertThat(receiver.accept(2, 0, 512, false)).isEqualTo(SequenceVerdict.IN_ORDER);
+        receiver.numbered(1); // again
+        assertThat(receiver.accept(3, 512, 512, true)).isEqualTo(SequenceVerdict.IN_ORDER);
+        assertThat(receiver.finish(4, Residual.NONE)).isEqualTo(SequenceVerdict.IN_ORDER);
+    }
+
+    @Test
     void shouldRejectDataInOutsideTheCommand() {
         int[][] bad = {{0, 2049}, {-1, 1}, {2048, 1}, {Integer.MAX_VALUE, 512},
                 {0, -1}, {Integer.MIN_VALUE, 0}};

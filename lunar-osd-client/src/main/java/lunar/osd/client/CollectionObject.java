@@ -48,7 +48,7 @@ public final class CollectionObject extends OsdObject {
         Membership.add(object, id().object());
     }
 
-    /** Removes a user object from the collection; no effect if it is no member. Takes two commands, like {@link #add}. */
+    /** Removes a user object from the collection; no effect if it is no member. Like {@link #add}, two commands. */
     public void remove(UserObject object) throws IOException {
         Membership.remove(object, id().object());
     }

@@ -41,7 +41,8 @@ public final class Partition extends OsdObject {
     }
 
     /**
-     * Returns user objects with attributes, by ascending identifiers, with one command for many; see {@link #objects()}.
+     * Returns user objects with attributes, by ascending identifiers, with one command for many; see
+     * {@link #objects()}.
      *
      * @param from smallest identifier; 0 for all
      * @param attributes attributes of each object, at least one; together at most 64 KiB

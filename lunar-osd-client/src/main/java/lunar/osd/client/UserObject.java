@@ -41,8 +41,8 @@ public final class UserObject extends OsdObject {
     }
 
     /**
-     * Reads. Transfers longer than {@link OsdOptions#transferBytes()} take several commands, between which other clients
-     * may write.
+     * Reads. Transfers longer than {@link OsdOptions#transferBytes()} take several commands, between which other
+     * clients may write.
      *
      * @param into buffer to fill; bytes behind those that were read have undefined content
      * @return bytes that were read: fewer than asked for at the end of the object, 0 behind it
@@ -221,9 +221,9 @@ public final class UserObject extends OsdObject {
     }
 
     /**
-     * Opens a stream that replaces the data: drops them at once, then writes, with {@link OsdOptions#depth()} commands in
-     * flight. A failure is thrown by a later call, at the latest by {@code flush} or {@code close}, which wait for all
-     * writes; neither makes them stable, which {@link #flush()} of the object does.
+     * Opens a stream that replaces the data: drops them at once, then writes, with {@link OsdOptions#depth()} commands
+     * in flight. A failure is thrown by a later call, at the latest by {@code flush} or {@code close}, which wait for
+     * all writes; neither makes them stable, which {@link #flush()} of the object does.
      */
     public OutputStream openOutput() throws IOException {
         truncate(0);

@@ -33,8 +33,8 @@
  * take several commands keep a few of them in flight if the buffer is one that other threads may access, on the heap or
  * of a shared arena, and send them one after the other if it is confined to the calling thread.
  *
- * <p><b>Threads.</b> All calls block, and may be made by any thread, including virtual ones, but not by an event loop's.
- * Handles are immutable and may be shared; streams and channels are for one thread at a time.
+ * <p><b>Threads.</b> All calls block, and may be made by any thread, including virtual ones, but not by that of an
+ * event loop. Handles are immutable and may be shared; streams and channels are for one thread at a time.
  */
 @NullMarked
 package lunar.osd.client;

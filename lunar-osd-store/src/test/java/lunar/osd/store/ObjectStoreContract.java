@@ -609,6 +609,18 @@ abstract class ObjectStoreContract {
     }
 
     @Test
+    void shouldShowAChangeItsOwnTimestamps() throws Exception {
+        store.touch(OBJECT, Set.of(Timestamp.DATA_MODIFIED), 5);
+        long[] times = store.change(objects -> {
+            long before = objects.find(OBJECT).orElseThrow().time(Timestamp.DATA_MODIFIED);
+            objects.setTime(OBJECT, Timestamp.DATA_MODIFIED, 9);
+            return new long[]{before,
+                    objects.find(OBJECT).orElseThrow().time(Timestamp.DATA_MODIFIED)};
+        });
+        assertThat(times).containsExactly(5, 9);
+    }
+
+    @Test
     void shouldFailWhenClosed() throws Exception {
         store.close();
         assertThatThrownBy(() -> store.length(OBJECT)).isInstanceOf(StorageException.class);

@@ -260,7 +260,7 @@ class AttributesTest {
         assertThat(Attributes.numberOf(device, OBJECT, accessed)).isEqualTo(created);
         awaitClock(written);
         device.run(new ByteRangeCommand(ServiceAction.WRITE,
-                v2().withOptions(new CommandOptions(Isolation.STRICT, true, true, true)), OBJECT,
+                v2().withOptions(new CommandOptions(Isolation.DEFAULT, true, true, true)), OBJECT,
                 1, 0, 0), new byte[1], 0).isGood();
         assertThat(Attributes.numberOf(device, OBJECT, modified)).as("bypassed")
                 .isEqualTo(written);

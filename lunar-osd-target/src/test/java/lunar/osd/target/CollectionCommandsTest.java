@@ -168,6 +168,21 @@ class CollectionCommandsTest {
     }
 
     @Test
+    void shouldLeaveMembersAloneIfCommandIsAborted() throws Exception {
+        Lists lists = Attributes.lists(List.of(Attributes.set(COLOR, (byte) 9)), List.of());
+        var task = device.task(new AttributesCommand(ServiceAction.SET_MEMBER_ATTRIBUTES,
+                lists.in(v2()), ALL, false, 0).bytes(), lists.out(), 0);
+        task.abort();
+        task.run();
+        assertThat(Attributes.numberOf(device, object(0), COLOR)).isZero();
+        task = device.task(new AttributesCommand(ServiceAction.REMOVE_MEMBER_OBJECTS, v2(), ALL,
+                false, 0).bytes(), new byte[0], 0);
+        task.abort();
+        task.run();
+        assertThat(members(ALL)).hasSize(5);
+    }
+
+    @Test
     void shouldRemoveMembersAndKeepCollection() throws Exception {
         members(ServiceAction.REMOVE_MEMBER_OBJECTS, Attributes.lists(List.of(), List.of()))
                 .isGood();

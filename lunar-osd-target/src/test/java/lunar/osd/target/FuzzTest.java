@@ -22,10 +22,10 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Random and mutated commands with lengths that lie and random data: each ends once, with sense data that name the
- * object where it fails, and takes no more memory than the initiator receives.
+ * object where it fails, and takes no more memory than the initiator receives. {@code -Dlunar.osd.commands} runs more.
  */
 class FuzzTest {
-    private static final int COMMANDS = 40_000;
+    private static final int COMMANDS = Integer.getInteger("lunar.osd.commands", 40_000);
     private static final int CAPACITY = 1 << 16;
     private static final long[] NUMBERS = {0, 1, 7, 8, 24, 40, 48, 0x100, 0x1000, 0xffff,
             0x1_0000, 0x1_0001, 0x5_0000, 0xffff_ffffL, 1L << 40, Long.MAX_VALUE, Long.MIN_VALUE,

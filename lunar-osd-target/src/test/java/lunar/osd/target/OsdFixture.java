@@ -39,13 +39,20 @@ final class OsdFixture implements AutoCloseable {
 
     OsdFixture() throws Exception { this(ObjectStores.inMemory()); }
 
-    OsdFixture(ObjectStore store) throws Exception {
+    OsdFixture(ObjectStore store) throws Exception { this(store, MAX_TRANSFER); }
+
+    OsdFixture(ObjectStore store, int maxTransfer) throws Exception {
         this.store = store;
-        unit = LogicalUnits.open(OsdSpec.of(store), TARGET, new UnitContext(MAX_TRANSFER, 1000));
+        unit = LogicalUnits.open(OsdSpec.of(store), TARGET, new UnitContext(maxTransfer, 1000));
         var port = new TargetPort(TARGET, 1, 1);
         nexus = new Nexus(new InitiatorPort("iqn.2026-11.org.lunar:i", 1), "i",
                 new ScsiTarget(TARGET, List.of(port)), port, new NoTasks(), false);
-        nexus.show(new LunMap(new TreeMap<>(Map.of(0, new LunMap.Entry(unit, false)))));
+        show(false);
+    }
+
+    /** Sets whether the initiator may only read. */
+    void show(boolean readOnly) {
+        nexus.show(new LunMap(new TreeMap<>(Map.of(0, new LunMap.Entry(unit, readOnly)))));
     }
 
     /** Creates a partition and an object in it. */
@@ -65,11 +72,13 @@ final class OsdFixture implements AutoCloseable {
 
     Reply run(byte[] cdb, byte[] out, int expectedIn) { return task(cdb, out, expectedIn).run(); }
 
-    Reply run(Cdb cdb, byte[] out, int expectedIn) {
+    ScriptedTask task(Cdb cdb, byte[] out, int expectedIn) {
         byte[] bytes = new byte[cdb.length()];
         cdb.encode(MemorySegment.ofArray(bytes));
-        return run(bytes, out, expectedIn);
+        return task(bytes, out, expectedIn);
     }
+
+    Reply run(Cdb cdb, byte[] out, int expectedIn) { return task(cdb, out, expectedIn).run(); }
 
     Reply run(Cdb cdb) { return run(cdb, new byte[0], MAX_TRANSFER); }
 

@@ -8,12 +8,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
+import lunar.osd.wire.attribute.ListParameters;
 import lunar.osd.wire.command.ByteRangeCommand;
+import lunar.osd.wire.command.CommandOptions;
+import lunar.osd.wire.command.CommonFields;
 import lunar.osd.wire.command.FlushCommand;
 import lunar.osd.wire.command.FlushScope;
+import lunar.osd.wire.command.Isolation;
 import lunar.osd.wire.command.KeyLevel;
 import lunar.osd.wire.command.PerformScsiCommand;
 import lunar.osd.wire.command.PerformTaskManagementCommand;
@@ -23,6 +28,7 @@ import lunar.osd.wire.command.SetMasterKeyCommand;
 import lunar.osd.wire.command.StructureCheckCommand;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Bytes;
+import lunar.scsi.SenseKey;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -90,6 +96,31 @@ class OtherCommandsTest {
                 OBJECT);
         var object = new ObjectId(PARTITION, 0x9_9999);
         flush(ServiceAction.FLUSH, object, FlushScope.ATTRIBUTES, 0).invalidField(24, object);
+    }
+
+    @Test
+    void shouldFlushForInitiatorThatMayOnlyRead() {
+        device.show(true);
+        flush(ServiceAction.FLUSH_OSD, ObjectId.ROOT, FlushScope.ALL, 0).isGood();
+        CommonFields sets = v2().withAttributes(ListParameters.set(new BufferPart(0, 8)));
+        Reply refused = device.run(new FlushCommand(ServiceAction.FLUSH_OSD, sets, ObjectId.ROOT,
+                FlushScope.ALL, 0, 0, 0), new byte[]{9, 0, 0, 0, 0, 0, 0, 0}, 0);
+        assertThat(refused.sense().key()).isEqualTo(SenseKey.DATA_PROTECT);
+    }
+
+    @Test
+    void shouldRefuseIsolationThatIsNotSupported() {
+        for (Isolation isolation : Isolation.values()) {
+            CommonFields common = v2()
+                    .withOptions(new CommandOptions(isolation, false, false, false));
+            Reply reply = device.run(new ByteRangeCommand(ServiceAction.READ, common, OBJECT, 0,
+                    0, 0));
+            if (isolation == Isolation.DEFAULT || isolation == Isolation.NONE) {
+                reply.isGood();
+            } else {
+                reply.invalidField(10, OBJECT);
+            }
+        }
     }
 
     private Reply flush(ServiceAction action, ObjectId object, FlushScope scope, long count) {

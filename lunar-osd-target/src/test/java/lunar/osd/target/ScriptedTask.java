@@ -34,6 +34,7 @@ final class ScriptedTask implements ScsiTask {
     private @Nullable MemorySegment room;
     private @Nullable Reply reply;
     private boolean aborted;
+    private int checksLeft;
 
     /** @param memory bytes that are available for data-in */
     ScriptedTask(Nexus nexus, DeviceServer server, byte[] cdb, byte[] out, int expectedIn,
@@ -75,6 +76,12 @@ final class ScriptedTask implements ScsiTask {
 
     void abort() { aborted = true; }
 
+    /** Aborts the task when it asks for the given time whether it is, counted from 1. */
+    ScriptedTask abortAtCheck(int check) {
+        checksLeft = check;
+        return this;
+    }
+
     /** Sets how many bytes are available for data-in. */
     void memory(int bytes) { memory = bytes; }
 
@@ -106,7 +113,10 @@ final class ScriptedTask implements ScsiTask {
     public boolean declaresDataOut() { return out.length > 0; }
 
     @Override
-    public boolean aborted() { return aborted; }
+    public boolean aborted() {
+        aborted = aborted || checksLeft > 0 && --checksLeft == 0;
+        return aborted;
+    }
 
     @Override
     public void whenAborted(Runnable what) {

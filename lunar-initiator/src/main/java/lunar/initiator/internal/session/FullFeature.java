@@ -369,6 +369,7 @@ final class FullFeature implements Connection.Phase {
         }
         command.heard = true;
         command.dataOutPlan.answer(r2t.r2tSn(), r2t.bufferOffsetBytes(), r2t.desiredBytes());
+        command.dataInReceiver.numbered(r2t.r2tSn());
         tasks.answer(command, r2t, connection);
         if (!command.unsentBursts.add(connection.queuedBytes(), connection.sentBytes())) {
             throw new ProtocolException("R2TSN " + Integer.toUnsignedString(r2t.r2tSn())

@@ -101,6 +101,10 @@ final class CommitQueue implements AutoCloseable {
                 } else {
                     execute(batch);
                 }
+            } catch (RuntimeException | Error e) { // no thread, or no memory
+                for (Request each : batch) {
+                    each.failure = each.failure == null ? e : each.failure;
+                }
             } finally {
                 complete(batch);
             }

@@ -53,7 +53,7 @@ final class DataFile {
         this.length = length;
     }
 
-    /** Opens a file whose length is the object's. */
+    /** Opens a file whose length is the object's, also for an interrupted thread, which would close the channel. */
     static DataFile open(ObjectId object, long data, Path path) throws IOException {
         FileChannel channel = openChannel(path);
         boolean opened = false;

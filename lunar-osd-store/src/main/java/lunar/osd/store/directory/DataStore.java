@@ -2,6 +2,7 @@ package lunar.osd.store.directory;
 
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayDeque;
@@ -40,13 +41,23 @@ final class DataStore {
     DataFile createFile(ObjectId object) throws StorageException {
         long data = takeId();
         try {
-            directory.create(data);
+            create(data);
             DataFile file = DataFile.open(object, data, directory.file(data));
             file.prepareSync();
             return file;
         } catch (IOException e) {
             discard(data);
             throw Failures.of(directory.file(data) + ": create", e);
+        }
+    }
+
+    /** Creates a file. One that is there was left by a power loss, which has undone that its id was reserved. */
+    private void create(long data) throws IOException {
+        try {
+            directory.create(data);
+        } catch (FileAlreadyExistsException _) {
+            delete(data);
+            directory.create(data);
         }
     }
 

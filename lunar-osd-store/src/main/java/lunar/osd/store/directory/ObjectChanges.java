@@ -1,13 +1,16 @@
 package lunar.osd.store.directory;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 import lunar.block.StorageException;
 import lunar.osd.store.Growth;
 import lunar.osd.store.ObjectWriter;
 import lunar.osd.store.StagedData;
+import lunar.osd.store.StoredObject;
 import lunar.osd.store.Timestamp;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
@@ -36,6 +39,13 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     /** Begins the next change. */
     void begin(Effects ofChange) { effects = ofChange; }
 
+    /** Timestamps are those of the row: the transaction has begun with those that accesses had set. */
+    @Override
+    public Optional<StoredObject> find(ObjectId object) throws StorageException {
+        ObjectRow row = row(object);
+        return row == null ? Optional.empty() : Optional.of(row.stored(overlay.length(row)));
+    }
+
     @Override
     public long usedBytes(long partition) throws StorageException {
         return super.usedBytes(partition) - (partition == 0
@@ -52,7 +62,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     public void create(ObjectId object, StagedData data, long timeMs) throws StorageException {
         Staged staged = staged(data);
         long length = staged.length();
-        create(object, ObjectType.USER_OBJECT, length, adopt(object, staged), timeMs);
+        create(object, ObjectType.USER_OBJECT, length, adopt(object, staged, false), timeMs);
         grow(object, length, length, Growth.UNLIMITED);
         sql.update("UPDATE partitions SET used = used + ? WHERE part = ?", length,
                 Keys.part(object));
@@ -93,21 +103,27 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         throw new IllegalArgumentException("staged data of another store");
     }
 
-    /** Makes staged data an object's, and returns what its row has as data id. */
-    private long adopt(ObjectId object, Staged staged) throws StorageException {
+    /**
+     * Makes staged data an object's, and returns what its row has as data id.
+     *
+     * @param replaces whether the object has data, which may be stable: then the file is made stable before, as the
+     *        flush of any object makes the change stable, and a power loss would leave neither
+     */
+    private long adopt(ObjectId object, Staged staged, boolean replaces) throws StorageException {
         byte[] small = staged.small();
         if (small != null) {
             staged.given(effects);
             return small.length == 0 ? 0 : insertSmall(small);
         }
-        if (everyChange) {
+        if (everyChange || replaces) {
             staged.sync();
         }
+        boolean stable = staged.isSynced();
         long data = staged.data();
         staged.given(effects);
         require(sql.update("DELETE FROM staged WHERE data = ?", data) == 1, "staged data of",
                 object, "are gone");
-        addUnsynced(object, data, everyChange ? staged.length() : 0, !everyChange);
+        addUnsynced(object, data, stable ? staged.length() : 0, !stable);
         return data;
     }
 
@@ -124,7 +140,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         Staged staged = staged(data);
         long length = staged.length();
         dropData(Objects.requireNonNull(row));
-        setData(row, length, adopt(object, staged));
+        setData(row, length, adopt(object, staged, row.data() != 0));
         grow(object, length, length, Growth.UNLIMITED);
     }
 
@@ -140,7 +156,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
             shrink(partition, before - after, () -> before - after);
         }
         discardData(row);
-        setData(row, after, adopt(row.id(), staged));
+        setData(row, after, adopt(row.id(), staged, row.data() != 0));
     }
 
     /** Changes the row of an object whose data has changed, and the bytes of its partition in the database. */
@@ -232,6 +248,8 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
                 + " (SELECT -data FROM objects WHERE part = ? AND type = 128 AND data < 0)", part);
         sql.update("INSERT INTO dropped"
                 + " SELECT data FROM objects WHERE part = ? AND type = 128 AND data > 0", part);
+        forgetUnsynced(sql.all("SELECT data FROM unsynced WHERE part = ?", row -> row.getLong(1),
+                part));
         sql.update("DELETE FROM unsynced WHERE part = ?", part);
         for (String table : new String[]{"attributes", "members", "objects", "partitions"}) {
             sql.update("DELETE FROM " + table + " WHERE part = ?", part);
@@ -245,6 +263,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         long root = Keys.key(0);
         sql.update("DELETE FROM small");
         sql.update("INSERT INTO dropped SELECT data FROM objects WHERE type = 128 AND data > 0");
+        forgetUnsynced(sql.all("SELECT data FROM unsynced", row -> row.getLong(1)));
         sql.update("DELETE FROM unsynced");
         sql.update("DELETE FROM attributes");
         sql.update("DELETE FROM members");
@@ -261,7 +280,11 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         long bytes = overlay.space().used(partition) - shrinking.getOrDefault(partition, 0L);
         shrink(partition, bytes, () -> overlay.space().used(partition)
                 - (granted.getOrDefault(partition, 0L) - before));
-        effects.onCommit(() -> overlay.files().droppedPartition(partition));
+    }
+
+    /** Forgets data that is dropped, but not what the transaction may create later. */
+    private void forgetUnsynced(List<Long> data) {
+        effects.onCommit(() -> data.forEach(overlay.files()::dropped));
     }
 
     @Override
@@ -360,6 +383,17 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         if (overlay.files().addUnsynced(data, object, stable, newEntry)) { // before others see the object
             effects.onUndo(() -> overlay.files().dropped(data));
         }
+    }
+
+    /**
+     * Records that the length of an object, whose file is stable, is to be that of the file, before it is written.
+     * Other threads take it for granted only when it is committed, as they write then.
+     */
+    void markUnsynced(ObjectRow row) throws StorageException {
+        long data = row.data();
+        sql.update("INSERT OR IGNORE INTO unsynced VALUES (?, ?, ?, ?)", data,
+                Keys.part(row.id()), Keys.object(row.id()), row.length());
+        effects.onCommit(() -> overlay.files().markUnsynced(data, row.id(), row.length()));
     }
 
     /** Records the length of the file of an object, if the object still has it. */

@@ -254,6 +254,9 @@ final class ObjectData {
                 DataFile file = staged.file();
                 edit.apply(file, before);
                 file.length(after);
+                if (before > 0) {
+                    staged.sync(); // here, as it would keep other changes waiting there
+                }
                 return swap(object, at.row(), staged, growth) ? before : -1;
             }
         }
@@ -317,6 +320,9 @@ final class ObjectData {
             copy(object, offset + count, length, offset, staged, piece);
             if (staged.length() != length - count) {
                 return false;
+            }
+            if (staged.small() == null) {
+                staged.sync();
             }
             return commits.<Boolean, RuntimeException>run(objects -> {
                 ObjectRow row = objects.userObject(object);

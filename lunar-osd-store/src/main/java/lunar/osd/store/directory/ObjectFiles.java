@@ -167,7 +167,7 @@ final class ObjectFiles {
         commits.run(objects -> {
             ObjectRow row = objects.row(file.object());
             if (row != null && row.data() == file.data()) {
-                objects.addUnsynced(file.object(), file.data(), row.length(), false);
+                objects.markUnsynced(row);
             }
             return true;
         });

@@ -84,6 +84,11 @@ final class OpenFiles {
         return unsynced.put(data, new Unsynced(object, stable)) == null;
     }
 
+    /** Adds data that is stable up to here, unless it is known to be unsynced. */
+    void markUnsynced(long data, ObjectId object, long stable) {
+        unsynced.putIfAbsent(data, new Unsynced(object, stable));
+    }
+
     boolean hasNewEntry(long data) { return newEntries.contains(data); }
 
     void entrySynced(long data) { newEntries.remove(data); }
@@ -150,15 +155,6 @@ final class OpenFiles {
     void dropped(long data) {
         unsynced.remove(data);
         newEntries.remove(data);
-    }
-
-    /** Forgets that data of a partition that was removed was not stable. */
-    void droppedPartition(long partition) {
-        unsynced().forEach((data, object) -> {
-            if (object.partition() == partition) {
-                dropped(data);
-            }
-        });
     }
 
     /** Returns files to close, those unused for longest first, where too many are open. */

@@ -45,15 +45,15 @@ final class Recovery {
                         row.getLong(4)));
         for (Row each : rows) {
             long size = size(each);
-            if (size < each.stable()) { // also if it is missing
+            if (size < 0 && each.stable() == 0) {
+                objects.loseData(each.object(), each.data());
+            } else if (size < each.stable()) { // also if it is missing
                 LOG.log(System.Logger.Level.ERROR,
                         "object store: the data of object {0} are damaged: file {1} has {2} bytes"
                                 + " instead of {3}; restore the object from a backup",
                         each.object(), directory.file(each.data()), size, each.stable());
                 objects.saveLength(each.object(), each.data(), each.stable());
                 objects.removeUnsynced(each.data());
-            } else if (size < 0) {
-                objects.loseData(each.object(), each.data());
             } else {
                 objects.saveLength(each.object(), each.data(), size);
                 objects.addUnsynced(each.object(), each.data(), each.stable(), true);

@@ -71,7 +71,7 @@ final class Schema {
 
     private Schema() {}
 
-    /** Creates everything in one transaction; an empty file stays empty if it is interrupted. */
+    /** Creates everything in one transaction; the database stays {@link #isEmpty empty} if it is interrupted. */
     static void create(Sql sql, long nowMs) throws StorageException {
         sql.execute("PRAGMA journal_mode = WAL");
         sql.execute("PRAGMA synchronous = FULL");

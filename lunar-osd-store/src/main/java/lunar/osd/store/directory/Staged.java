@@ -13,6 +13,7 @@ final class Staged implements StagedData {
     private byte @Nullable [] small = new byte[0];
     private @Nullable DataFile file;
     private boolean given;
+    private boolean synced;
 
     Staged(DataStore store) { this.store = store; }
 
@@ -31,6 +32,7 @@ final class Staged implements StagedData {
             return;
         }
         DataFile target = file();
+        synced = false;
         target.write(offset, from);
         target.length(Math.max(target.length(), offset + count));
     }
@@ -55,6 +57,7 @@ final class Staged implements StagedData {
     /** Makes the data longer by zeros, or shorter. */
     void resize(long length) throws StorageException {
         DataFile target = file();
+        synced = false;
         target.resize(length);
         target.length(length);
     }
@@ -76,10 +79,16 @@ final class Staged implements StagedData {
         return file().data();
     }
 
-    /** Makes the file and the entries that lead to it stable. */
+    /** Makes the file and the entries that lead to it stable, unless they are. */
     void sync() throws StorageException {
-        store.sync(file(), true);
+        if (!synced) {
+            store.sync(file(), true);
+            synced = true;
+        }
     }
+
+    /** Whether all that was written is stable. */
+    boolean isSynced() { return synced; }
 
     /** Leaves the data to an object, unless the change is undone. */
     void given(Effects effects) {

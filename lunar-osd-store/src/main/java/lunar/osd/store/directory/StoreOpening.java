@@ -100,8 +100,7 @@ final class StoreOpening {
             }
             PrivateFile.check(database).ifPresent(exposure -> LOG.log(
                     System.Logger.Level.WARNING, "object store: {0} {1}", database, exposure));
-            examine();
-            return Sql.writing(database);
+            return examine() ? Sql.writing(database) : createDatabase();
         } catch (SQLException e) {
             throw Failures.isDamage(e)
                     ? damaged(String.valueOf(e.getMessage()), e)
@@ -130,7 +129,8 @@ final class StoreOpening {
         }
     }
 
-    private void examine() throws IOException, SQLException {
+    /** Returns false if the database is empty: its first page is written before the transaction that creates it. */
+    private boolean examine() throws IOException, SQLException {
         Path database = directory.database();
         try (InputStream bytes = Files.newInputStream(database)) {
             if (!Arrays.equals(bytes.readNBytes(MAGIC.length), MAGIC)) {
@@ -140,6 +140,9 @@ final class StoreOpening {
         try (Sql sql = Sql.reading(database)) {
             long application = sql.number("PRAGMA application_id");
             long version = sql.number("PRAGMA user_version");
+            if (application == 0 && Schema.isEmpty(sql)) {
+                return false;
+            }
             if (application != Schema.APPLICATION_ID) {
                 throw new IOException(database + " is a database of another program");
             }
@@ -152,6 +155,7 @@ final class StoreOpening {
                 throw damaged("tables are missing", null);
             }
             checkContent(sql);
+            return true;
         } catch (StorageException e) {
             throw damaged(String.valueOf(e.getMessage()), e);
         }

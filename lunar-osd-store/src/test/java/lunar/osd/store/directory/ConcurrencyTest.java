@@ -65,7 +65,7 @@ class ConcurrencyTest {
             throws Exception {
         var done = new AtomicBoolean();
         Thread mine = Thread.currentThread();
-        Thread disturber = Thread.ofVirtual().start(() -> {
+        Thread disturber = Thread.ofPlatform().start(() -> {
             while (!done.get()) {
                 mine.interrupt();
                 LockSupport.parkNanos(1_000_000);
@@ -82,7 +82,7 @@ class ConcurrencyTest {
             done.set(true);
             while (disturber.isAlive()) {
                 Thread.interrupted();
-                Thread.onSpinWait();
+                Thread.yield();
             }
             Thread.interrupted();
         }

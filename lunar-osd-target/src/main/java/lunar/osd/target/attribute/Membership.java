@@ -1,7 +1,7 @@
 package lunar.osd.target.attribute;
 
 import java.util.Comparator;
-import java.util.List;
+import java.util.HashSet;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -30,7 +30,7 @@ public final class Membership {
     /** Returns the collections of a user object by their attribute numbers. */
     static NavigableMap<Integer, Long> of(ObjectReader objects, ObjectId userObject)
             throws StorageException {
-        List<Long> collections = objects.collectionsOf(userObject);
+        var collections = new HashSet<>(objects.collectionsOf(userObject));
         var numbered = new TreeMap<Integer, Long>(
                 Comparator.comparingLong(Integer::toUnsignedLong));
         if (!collections.isEmpty()) {

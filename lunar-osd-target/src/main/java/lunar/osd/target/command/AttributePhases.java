@@ -60,11 +60,14 @@ final class AttributePhases {
         }
     }
 
-    /** Sets the attributes of an object, which were checked. */
+    /** Sets the attributes of an object, which were checked; not all of them if the command is aborted. */
     void set(ObjectWriter objects, StoredObject object)
             throws StorageException, RefusedException {
         var change = new AttributeChange(objects, object);
         for (SetEntry entry : requests.sets()) {
+            if (aborted.getAsBoolean()) {
+                return;
+            }
             entry.set(change);
         }
     }
@@ -113,7 +116,7 @@ final class AttributePhases {
                 }
                 return length[0] <= MAX_OBJECT_LIST;
             });
-            if (!more) {
+            if (!more || aborted.getAsBoolean()) {
                 break;
             }
         }

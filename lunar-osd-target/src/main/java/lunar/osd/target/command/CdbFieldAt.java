@@ -5,6 +5,7 @@ import lunar.osd.wire.command.OsdCdb;
 
 /** Offsets of fields in a CDB, for field pointers. */
 final class CdbFieldAt {
+    static final int OPTIONS = 10;
     static final int FORMAT = 11;
     static final int PARTITION = 16;
     static final int OBJECT = 24;

@@ -11,6 +11,7 @@ import lunar.osd.wire.attribute.PageParameters;
 import lunar.osd.wire.command.ByteRangeCommand;
 import lunar.osd.wire.command.CreateCommand;
 import lunar.osd.wire.command.FlushCommand;
+import lunar.osd.wire.command.Isolation;
 import lunar.osd.wire.command.OsdCdb;
 import lunar.osd.wire.command.OsdCdbDecoder;
 import lunar.osd.wire.command.SetMasterKeyCommand;
@@ -24,6 +25,7 @@ import lunar.scsi.wire.BigEndian;
  */
 final class CommandChecks {
     private static final int IDS_END = 32;
+    private static final int ISOLATION_BIT = 2;
 
     private final OsdLimits limits;
 
@@ -49,6 +51,7 @@ final class CommandChecks {
     }
 
     private void check(OsdCdb command) throws InvalidCdbException {
+        checkIsolation(command.common().options().isolation());
         if (command.continuationLength() > OsdLimits.MAX_CONTINUATION) {
             throw InvalidCdbException.field(CdbFieldAt.CONTINUATION);
         }
@@ -63,7 +66,10 @@ final class CommandChecks {
             }
             case FlushCommand flush -> checkRange(command, flush.startByte(), flush.byteCount());
             case CreateCommand create -> {
-                if (create.objectCount() > OsdLimits.MAX_CREATED) {
+                long attributes = create.objectCount()
+                        * setBytes(command.common().attributes());
+                if (create.objectCount() > OsdLimits.MAX_CREATED
+                        || attributes > OsdLimits.MAX_CREATED_ATTRIBUTES) {
                     throw InvalidCdbException.field(CdbFieldAt.length(command));
                 }
             }
@@ -71,6 +77,16 @@ final class CommandChecks {
             }
         }
         checkAttributes(command.common().attributes());
+    }
+
+    /** Refuses isolation from other commands that the root information page does not list as supported. */
+    private static void checkIsolation(Isolation isolation) throws InvalidCdbException {
+        switch (isolation) {
+            case DEFAULT, NONE -> {
+            }
+            case STRICT, RANGE, FUNCTIONAL, VENDOR_SPECIFIC ->
+                throw InvalidCdbException.field(CdbFieldAt.OPTIONS, ISOLATION_BIT);
+        }
     }
 
     private static void checkRange(OsdCdb command, long start, long count)
@@ -81,6 +97,14 @@ final class CommandChecks {
         if (start < 0 || start + count < 0) {
             throw InvalidCdbException.field(CdbFieldAt.start(command));
         }
+    }
+
+    private static long setBytes(AttributeParameters parameters) {
+        return switch (parameters) {
+            case FieldParameters _ -> 0;
+            case ListParameters list -> list.setList().length();
+            case PageParameters page -> page.setValue().length();
+        };
     }
 
     private void checkAttributes(AttributeParameters parameters) throws InvalidCdbException {

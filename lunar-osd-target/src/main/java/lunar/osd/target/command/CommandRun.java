@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import lunar.block.AbortedException;
 import lunar.block.StorageException;
 import lunar.osd.store.ObjectReader;
 import lunar.osd.store.ObjectStore;
@@ -231,13 +232,19 @@ final class CommandRun {
 
     // --- steps ---
 
-    /** Runs a step in a change; if it fails, the functions that it has completed are undone. */
+    /**
+     * Runs a step in a change; if it fails, the functions that it has completed are undone. A change during which the
+     * command is aborted is undone as well: the step may have ended early.
+     */
     void changing(Step<ObjectWriter> step) throws StorageException, RefusedException {
         Set<CommandFunction> before = progress.completed();
         boolean done = false;
         try {
             store().<Boolean, RefusedException>change(objects -> {
                 step.run(objects);
+                if (isAborted()) {
+                    throw new AbortedException("the command was aborted");
+                }
                 return true;
             });
             done = true;

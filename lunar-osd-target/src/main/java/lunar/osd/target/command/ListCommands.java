@@ -50,7 +50,7 @@ final class ListCommands {
 
         /** Adds an entry; returns false if it does not fit, so that the list continues with it. */
         boolean add(long id, byte[] entry) {
-            if (Long.compareUnsigned(at + entry.length, allocationLength) > 0) {
+            if (at + entry.length > allocationLength) {
                 continuation = id;
                 leftOut = entry.length;
                 return false;
@@ -68,16 +68,14 @@ final class ListCommands {
         boolean changed = run.device().lists().hasChanged(command);
         run.query(objects -> {
             Source source = source(objects, command);
-            var reply = new Reply(run.in(), command.allocationLength());
+            long allocation = run.device().limits().allocation(command.allocationLength());
+            var reply = new Reply(run.in(), allocation);
             fill(run, command, objects, source, reply);
-            run.in().put(header(run, command, source, reply, changed).toArray(),
-                    command.allocationLength());
-            run.in().dataLength(Math.min(reply.at, unsignedMin(command.allocationLength())));
+            run.in().put(header(run, command, source, reply, changed).toArray(), allocation);
+            run.in().dataLength(Math.min(reply.at, allocation));
         });
         run.touch(command.object(), EnumSet.of(Timestamp.DATA_ACCESSED));
     }
-
-    private static long unsignedMin(long length) { return length < 0 ? Long.MAX_VALUE : length; }
 
     private static void fill(CommandRun run, ListCommand command, ObjectReader objects,
             Source source, Reply reply) throws StorageException, RefusedException {

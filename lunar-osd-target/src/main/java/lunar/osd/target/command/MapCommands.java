@@ -27,13 +27,14 @@ final class MapCommands {
             throw RefusedException.field(CdbFieldAt.start(command));
         }
         run.begin();
-        long fits = Long.divideUnsigned(command.allocationLength(), RANGE_LENGTH) + 1;
+        long allocation = run.device().limits().allocation(command.allocationLength());
+        long fits = allocation / RANGE_LENGTH + 1;
         var ranges = new ArrayList<ObjectMap.Range>();
         if (command.startByte() < run.store().length(command.object())) {
             add(run.store().ranges(command.object(), command.startByte(),
                     (int) Math.min(fits, MAX_RANGES)), type, ranges);
         }
-        run.in().put(new ObjectMap(ranges).bytes(), command.allocationLength());
+        run.in().put(new ObjectMap(ranges).bytes(), allocation);
         run.attributes(command.object());
     }
 

@@ -12,13 +12,15 @@ import lunar.osd.target.attribute.TrackingPage;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.OsdVersion;
+import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.attribute.AttributesListWriter;
 import lunar.osd.wire.command.AttributesCommand;
 
 /**
  * Commands for the members of a collection: GET MEMBER ATTRIBUTES, SET MEMBER ATTRIBUTES and REMOVE MEMBER OBJECTS. The
- * attributes of the CDB are those of the members. Changes are made in batches, each of which is atomic. A command that
- * ends immediately by its IMMED_TR bit may do so after its work.
+ * attributes of the CDB are those of the members, in the order of the commands for one object: GET MEMBER ATTRIBUTES
+ * gets and then sets them, the others set and then get them, before objects are removed. Changes are made in batches,
+ * each of which is atomic. A command that ends immediately by its IMMED_TR bit may do so after its work.
  */
 final class MemberCommands {
     private MemberCommands() {}
@@ -31,17 +33,33 @@ final class MemberCommands {
             return objects.memberCount(found.id());
         });
         run.begin();
-        long processed = switch (command.action()) {
-            case GET_MEMBER_ATTRIBUTES -> get(run, command.object());
-            case SET_MEMBER_ATTRIBUTES -> inBatches(run, command.object(), MemberCommands::set);
-            default -> inBatches(run, command.object(), MemberCommands::remove);
-        };
+        long processed = process(run, command);
         run.complete();
         run.changing(objects -> {
             if (objects.find(command.object()).isPresent()) {
                 TrackingPage.ended(objects, command.object(), members, processed);
             }
         });
+    }
+
+    /** Performs the functions; returns the number of members that the last one has processed. */
+    private static long process(CommandRun run, AttributesCommand command)
+            throws StorageException, RefusedException {
+        ObjectId collection = command.object();
+        boolean sets = !run.requests().sets().isEmpty();
+        long processed = 0;
+        if (command.action() == ServiceAction.GET_MEMBER_ATTRIBUTES) {
+            processed = get(run, collection);
+        }
+        if (sets || command.action() == ServiceAction.SET_MEMBER_ATTRIBUTES) {
+            processed = inBatches(run, collection, MemberCommands::set);
+        }
+        if (command.action() != ServiceAction.GET_MEMBER_ATTRIBUTES && run.requests().gets()) {
+            long _ = get(run, collection);
+        }
+        return command.action() == ServiceAction.REMOVE_MEMBER_OBJECTS
+                ? inBatches(run, collection, MemberCommands::remove)
+                : processed;
     }
 
     /** Writes the attributes of members; those that do not fit are left out. */
@@ -74,17 +92,20 @@ final class MemberCommands {
         void run(CommandRun run, List<ObjectId> members) throws StorageException, RefusedException;
     }
 
+    /** Works in batches, the smaller the more attributes are set, so that other commands wait for none for long. */
     private static long inBatches(CommandRun run, ObjectId collection, Batch batch)
             throws StorageException, RefusedException {
+        int batchSize = Math.max(1,
+                OsdLimits.BATCH / Math.max(1, run.requests().sets().size()));
         long processed = 0;
         long from = 0;
         while (!run.isAborted()) {
             long first = from;
             List<ObjectId> members = run.store().<List<ObjectId>, RefusedException>query(
-                    objects -> members(objects, collection, first));
+                    objects -> members(objects, collection, first, batchSize));
             batch.run(run, members);
             processed += members.size();
-            if (members.size() < OsdLimits.BATCH || members.getLast().object() == -1) {
+            if (members.size() < batchSize || members.getLast().object() == -1) {
                 break;
             }
             from = members.getLast().object() + 1;
@@ -92,10 +113,10 @@ final class MemberCommands {
         return processed;
     }
 
-    private static List<ObjectId> members(ObjectReader objects, ObjectId collection, long from)
-            throws StorageException {
+    private static List<ObjectId> members(ObjectReader objects, ObjectId collection, long from,
+            int max) throws StorageException {
         var members = new ArrayList<ObjectId>();
-        for (long id : objects.members(collection, from, OsdLimits.BATCH)) {
+        for (long id : objects.members(collection, from, max)) {
             members.add(new ObjectId(collection.partition(), id));
         }
         return members;

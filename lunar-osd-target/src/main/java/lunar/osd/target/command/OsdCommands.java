@@ -38,6 +38,7 @@ import lunar.scsi.Sense;
 import lunar.scsi.command.CommandDescriptor;
 import lunar.scsi.target.CommandHandler;
 import lunar.scsi.target.CommandSet;
+import lunar.scsi.target.ReaderRule;
 import lunar.scsi.target.ScsiTask;
 import lunar.scsi.wire.BigEndian;
 
@@ -71,7 +72,8 @@ public final class OsdCommands {
         add(commands, FormatOsdCommand.class, ObjectCommands::format);
         add(commands, AttributesCommand.class, OsdCommands::attributes);
         add(commands, ListCommand.class, ListCommands::execute);
-        add(commands, FlushCommand.class, FlushCommands::execute);
+        commands.add(handler(FlushCommand.class, FlushCommands::execute)
+                .forReaders(OsdCommands::readerRule));
         add(commands, QueryCommand.class, QueryCommands::execute);
         add(commands, ReadMapCommand.class, MapCommands::execute);
         add(commands, StructureCheckCommand.class, StructureCheck::execute);
@@ -88,10 +90,22 @@ public final class OsdCommands {
 
     private <C extends OsdCdb> void add(CommandSet commands, Class<C> type,
             CommandRunner.Function<C> function) {
-        commands.add(CommandHandler
+        commands.add(handler(type, function));
+    }
+
+    private <C extends OsdCdb> CommandHandler<C> handler(Class<C> type,
+            CommandRunner.Function<C> function) {
+        return CommandHandler
                 .of(type, OsdAccess::of,
                         (task, command) -> runner.execute(task, command, function))
-                .withDataOut(CommandChecks::dataOutBytes).takingLess().takingLong());
+                .withDataOut(CommandChecks::dataOutBytes).takingLess().takingLong();
+    }
+
+    /** A flush changes no data: initiators that may only read send it too, as they do to disks. */
+    private static ReaderRule readerRule(FlushCommand command) {
+        return AttributeRequests.sets(command.common().attributes())
+                ? ReaderRule.PROTECTED
+                : ReaderRule.ALLOWED;
     }
 
     private static void attributes(CommandRun run, AttributesCommand command)

@@ -14,10 +14,17 @@ public record OsdLimits(int maxTransferBytes) {
     public static final int MAX_SET_LIST = 1 << 20;
     /** Most user objects that a CREATE creates. */
     public static final int MAX_CREATED = 4096;
+    /** Most bytes of attributes that a CREATE sets, those of all its objects together. */
+    public static final int MAX_CREATED_ATTRIBUTES = 64 << 20;
     /** Most objects that a command looks at in one query, or changes at once. */
     public static final int BATCH = 1024;
     /** Lists of which the device remembers whether they have changed. */
     public static final int MAX_LISTS = 1024;
     /** Objects whose settings are cached. */
     public static final int MAX_CACHED_SETTINGS = 4096;
+
+    /** Returns how much of an allocation length, which is unsigned, a reply may fill. */
+    long allocation(long length) {
+        return length < 0 ? maxTransferBytes : Math.min(length, maxTransferBytes);
+    }
 }

@@ -5,6 +5,7 @@ import java.util.List;
 import lunar.block.StorageException;
 import lunar.osd.store.ObjectReader;
 import lunar.osd.store.ObjectWriter;
+import lunar.osd.store.StoredObject;
 import lunar.osd.target.attribute.Membership;
 import lunar.osd.target.attribute.RefusedException;
 import lunar.osd.target.attribute.Values;
@@ -67,15 +68,13 @@ final class QueryCommands {
             throws StorageException, RefusedException {
         ObjectId collection = Existing.of(objects, command.object(), ObjectType.COLLECTION).id();
         long found = 0;
-        long limit = command.allocationLength() < 0
-                ? Long.MAX_VALUE
-                : command.allocationLength();
+        long limit = run.device().limits().allocation(command.allocationLength());
         long at = HEADER_LENGTH;
         var members = new Members(objects, collection, run::isAborted);
         for (List<Long> ids = members.next(); !ids.isEmpty(); ids = members.next()) {
             for (long id : ids) {
                 var object = new ObjectId(collection.partition(), id);
-                if (!matches(run, objects, list, object)) {
+                if (run.isAborted() || !matches(run, objects, list, object)) {
                     continue;
                 }
                 found++;
@@ -90,15 +89,15 @@ final class QueryCommands {
         }
         byte[] header = new QueryMatches(HEADER_LENGTH - UNCOUNTED + ID_LENGTH * found,
                 List.of()).bytes();
-        run.in().put(header, command.allocationLength());
+        run.in().put(header, limit);
         run.in().dataLength(Math.min(at, limit));
     }
 
     private static boolean matches(CommandRun run, ObjectReader objects, QueryList list,
             ObjectId object) throws StorageException, RefusedException {
+        StoredObject found = Existing.any(objects, object);
         for (QueryList.Criterion criterion : list.criteria()) {
-            Bytes value = run.phases().value(objects, Existing.any(objects, object),
-                    criterion.id());
+            Bytes value = run.phases().value(objects, found, criterion.id());
             if (isWithin(value, criterion) != list.all()) {
                 return !list.all();
             }

@@ -1,0 +1,137 @@
+package lunar.osd.store.directory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import lunar.block.MediumException;
+import lunar.osd.store.Growth;
+import lunar.osd.wire.ObjectId;
+import lunar.osd.wire.ObjectType;
+import lunar.osd.wire.attribute.AttributeId;
+import lunar.scsi.Bytes;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests the files of a store, and what it remembers of them. */
+class OpenFilesTest {
+    private static final ObjectId HOME = ObjectId.ofPartition(0x10000);
+    private static final ObjectId OBJECT = new ObjectId(0x10000, 0x10000);
+    private static final int LENGTH = 50_000;
+
+    @TempDir
+    Path folder;
+
+    @BeforeEach
+    void create() throws Exception {
+        try (DirectoryObjectStore store = open()) {
+            store.change(objects -> {
+                objects.create(HOME, ObjectType.PARTITION, 1);
+                objects.create(OBJECT, ObjectType.USER_OBJECT, 1);
+                return true;
+            });
+            store.write(OBJECT, 0, MemorySegment.ofArray(new byte[LENGTH]), Growth.UNLIMITED);
+        }
+    }
+
+    private DirectoryObjectStore open() throws IOException {
+        return DirectoryObjectStore.open(folder.resolve("store"), StoreOptions.CREATE);
+    }
+
+    /** A file that is missing because it was removed is no loss. */
+    @Test
+    void shouldFlushAfterAPartitionOfEmptyFilesWasCleared() throws Exception {
+        try (DirectoryObjectStore store = open()) {
+            store.resize(OBJECT, 0, Growth.UNLIMITED);
+            store.change(objects -> {
+                objects.clear();
+                return true;
+            });
+            try (var files = Files.walk(folder.resolve("store/data"))) {
+                for (Path each : (Iterable<Path>) files::iterator) {
+                    while (Files.isRegularFile(each)) {
+                        Thread.sleep(1); // housekeeping deletes it
+                    }
+                }
+            }
+            store.flush();
+        }
+    }
+
+    @Test
+    void shouldOpenFilesForAnInterruptedThread() throws Exception {
+        try (DirectoryObjectStore store = open()) {
+            Thread.currentThread().interrupt();
+            int count;
+            try {
+                count = store.read(OBJECT, 0, MemorySegment.ofArray(new byte[LENGTH]));
+            } finally {
+                assertThat(Thread.interrupted()).isTrue();
+            }
+            assertThat(count).isEqualTo(LENGTH);
+        }
+    }
+
+    /** Data that is written is known to the database, or the next flush would not make it stable. */
+    @Test
+    void shouldNotWriteOnTheStrengthOfAnUncommittedChange() throws Exception {
+        Path database = new StoreDirectory(folder.resolve("store")).database();
+        try (Sql sql = Sql.writing(database)) {
+            sql.execute("CREATE TRIGGER failing BEFORE INSERT ON attributes"
+                    + " BEGIN SELECT RAISE(ABORT, 'failing'); END");
+        }
+        try (DirectoryObjectStore store = open(); Sql sql = Sql.reading(database)) {
+            var begun = new CountDownLatch(1);
+            var end = new CountDownLatch(1);
+            CompletableFuture<Throwable> first = start(() -> store.change(_ -> {
+                begun.countDown();
+                end.await();
+                return true;
+            }));
+            begun.await();
+            CompletableFuture<Throwable> marking = start(() -> write(store));
+            var writing = new AtomicReference<CompletableFuture<Throwable>>();
+            CompletableFuture<Throwable> failing = start(() -> store.change(objects -> {
+                writing.set(start(() -> write(store)));
+                objects.setAttribute(OBJECT, new AttributeId(0x10000, 1), Bytes.of((byte) 1));
+                return true;
+            }));
+            end.countDown();
+            assertThat(first.get()).isNull();
+            assertThat(marking.get()).isInstanceOf(MediumException.class);
+            assertThat(failing.get()).isInstanceOf(MediumException.class);
+            assertThat(writing.get().get()).isNull();
+            assertThat(sql.number("SELECT count(*) FROM unsynced")).isEqualTo(1);
+        }
+    }
+
+    private static boolean write(DirectoryObjectStore store) throws Exception {
+        store.write(OBJECT, 0, MemorySegment.ofArray(new byte[10]), Growth.UNLIMITED);
+        return true;
+    }
+
+    /** Starts a task on a thread, and returns when it waits or has ended; the result is what it throws, or null. */
+    private static CompletableFuture<Throwable> start(Callable<?> task)
+            throws InterruptedException {
+        var result = new CompletableFuture<Throwable>();
+        Thread thread = Thread.ofPlatform().start(() -> {
+            try {
+                task.call();
+                result.complete(null);
+            } catch (Throwable e) {
+                result.complete(e);
+            }
+        });
+        while (thread.isAlive() && thread.getState() != Thread.State.WAITING) {
+            Thread.sleep(1);
+        }
+        return result;
+    }
+}
