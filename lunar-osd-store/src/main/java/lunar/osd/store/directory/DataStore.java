@@ -166,6 +166,9 @@ final class DataStore {
         if (entries) {
             files.entrySynced(data);
         }
+        if (length[0] >= 0) {
+            files.adopted().synced(data);
+        }
         return length[0];
     }
 

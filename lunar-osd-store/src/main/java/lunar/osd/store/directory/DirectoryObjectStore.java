@@ -190,6 +190,9 @@ public final class DirectoryObjectStore implements ObjectStore {
     @Override
     public StagedData stage() throws StorageException {
         requireOpen();
+        if (open.adopted().exceeds(1)) {
+            commits.syncAdopted();
+        }
         return new Staged(store);
     }
 
@@ -200,6 +203,7 @@ public final class DirectoryObjectStore implements ObjectStore {
     public void flush() throws StorageException {
         requireOpen();
         stability.check();
+        commits.syncAdopted(); // each directory once
         for (long each : open.unsynced().keySet()) {
             store.sync(each, open);
         }
@@ -228,6 +232,7 @@ public final class DirectoryObjectStore implements ObjectStore {
         try (threads; lock; sql; checkpoints; commits; readers) {
             housekeeping.deleteDropped();
             store.forgetDiscarded();
+            commits.syncAdopted();
             housekeeping.sync(open.unsynced());
             stability.check();
             commits.runStable(_ -> true);

@@ -213,6 +213,9 @@ final class ObjectData {
         if (!files.open().isUnsynced(file.data())) {
             files.markUnsynced(file);
         }
+        if (files.open().adopted().has(file.data())) {
+            commits.runStable(_ -> true); // settles how much of the file is stable
+        }
         if (files.open().stable(file.data()) > length) {
             // Stable before the file is: it would seem damaged after a power loss otherwise.
             commits.runStable(objects -> {

@@ -28,6 +28,7 @@ final class OpenFiles {
     private final Map<Long, Unsynced> unsynced = new ConcurrentHashMap<>();
     /** Files whose directory entry may not be stable. */
     private final Set<Long> newEntries = ConcurrentHashMap.newKeySet();
+    private final AdoptedFiles adopted = new AdoptedFiles();
     private final ReentrantReadWriteLock queries = new ReentrantReadWriteLock();
     /** Closed files that are still in {@link #byData}; guarded by this, as are the next three. */
     private final List<DataFile> closed = new ArrayList<>();
@@ -74,6 +75,8 @@ final class OpenFiles {
         return true;
     }
 
+    AdoptedFiles adopted() { return adopted; }
+
     boolean isUnsynced(long data) { return unsynced.containsKey(data); }
 
     /** Adds unsynced data; false if it is known. */
@@ -110,10 +113,20 @@ final class OpenFiles {
         unsynced.computeIfPresent(data, (_, known) -> new Unsynced(known.object(), bytes));
     }
 
+    /** Records that the database has adopted files as stable. */
+    void adoptedStable(Map<Long, Long> lengths) {
+        lengths.forEach((data, bytes) -> {
+            unsynced.computeIfPresent(data, (_, known) -> new Unsynced(known.object(),
+                    Math.max(known.stable(), bytes)));
+            adopted.remove(data);
+        });
+    }
+
     /** Records that lengths are in the database, and the files stable. */
     synchronized void synced(Iterable<Long> data) {
         epoch++;
         data.forEach(unsynced::remove);
+        data.forEach(adopted::remove);
     }
 
     /** Keeps the files of data that is about to be dropped from being used. {@link #thaw} must follow. */
@@ -155,6 +168,7 @@ final class OpenFiles {
     void dropped(long data) {
         unsynced.remove(data);
         newEntries.remove(data);
+        adopted.remove(data);
     }
 
     /** Returns files to close, those unused for longest first, where too many are open. */

@@ -1,5 +1,13 @@
 package lunar.osd.store.directory;
 
+import java.io.IOException;
+import java.nio.channels.AsynchronousFileChannel;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.concurrent.locks.ReentrantLock;
 import lunar.block.LostWritesException;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
@@ -13,9 +21,49 @@ final class StableStorage {
     private static final System.Logger LOG = System.getLogger(StableStorage.class.getName());
 
     private final StoreDirectory directory;
+    private final ReentrantLock adoptions = new ReentrantLock();
     private volatile @Nullable Throwable lost;
 
     StableStorage(StoreDirectory directory) { this.directory = directory; }
+
+    /** Makes adopted files stable, with the directory entries that lead to them. To be called on a platform thread. */
+    void sync(OpenFiles files) throws StorageException {
+        adoptions.lock();
+        try {
+            AdoptedFiles adopted = files.adopted();
+            var synced = new ArrayList<Long>();
+            var folders = new LinkedHashSet<Path>();
+            for (long data : adopted.unsynced()) {
+                if (sync(data, adopted)) {
+                    synced.add(data);
+                    folders.addAll(directory.upTo(data));
+                }
+            }
+            for (Path each : folders) {
+                StoreDirectory.sync(each);
+            }
+            synced.forEach(files::entrySynced);
+            synced.forEach(adopted::synced);
+        } catch (IOException e) {
+            throw failed(e);
+        } finally {
+            adoptions.unlock();
+        }
+    }
+
+    /** Makes an adopted file stable; false if it was removed meanwhile. */
+    private boolean sync(long data, AdoptedFiles adopted) throws IOException {
+        try (AsynchronousFileChannel file = AsynchronousFileChannel.open(directory.file(data),
+                StandardOpenOption.WRITE)) {
+            file.force(false);
+            return true;
+        } catch (NoSuchFileException e) {
+            if (adopted.has(data)) {
+                throw e;
+            }
+            return false;
+        }
+    }
 
     /** Records a failure, and returns what to throw. */
     LostWritesException failed(Throwable cause) {
