@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import lunar.block.DeviceGoneException;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
@@ -276,12 +277,22 @@ final class CommitQueue implements AutoCloseable {
         List<DataFile> frozen = overlay.files().freeze(dropped);
         boolean committed = false;
         try {
-            sql.control("COMMIT");
+            end(batch);
             committed = true;
             batch.forEach(each -> each.effects.complete());
             overlay.files().adoptedStable(adopted);
         } finally {
             overlay.files().thaw(dropped, frozen, committed);
+        }
+    }
+
+    /** Commits. The log may have the commit even if it could not be synced, and the next start goes by the log. */
+    private void end(List<Request> batch) throws StorageException {
+        try {
+            sql.control("COMMIT");
+        } catch (LostWritesException e) {
+            batch.forEach(each -> each.effects.uncertain());
+            throw e;
         }
     }
 

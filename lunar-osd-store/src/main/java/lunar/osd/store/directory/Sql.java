@@ -37,7 +37,7 @@ final class Sql implements AutoCloseable {
     private boolean failed;
     private long changedRows;
 
-    private Sql(Connection connection) { this.connection = connection; }
+    Sql(Connection connection) { this.connection = connection; }
 
     /** Opens the connection that writes. The journal mode is the file's: set by {@link Schema#create}. */
     static Sql writing(Path file) throws SQLException {
