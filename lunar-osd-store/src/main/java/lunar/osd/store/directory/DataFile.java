@@ -215,7 +215,7 @@ final class DataFile {
         if (own == null) {
             throw new ClosedChannelException();
         }
-        own.force(false);
+        StableStorage.force(own, path, false);
     }
 
     /** Closes the file, which no thread may be using. */

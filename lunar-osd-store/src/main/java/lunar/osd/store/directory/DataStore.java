@@ -192,8 +192,9 @@ final class DataStore {
         }
     }
 
+    /** Nothing is lost where a file could not be opened, such as while too many are open. */
     private StorageException failed(IOException e) {
-        return e instanceof StorageException known ? known : stability.failed(e);
+        return stability.failedIfLost(Failures.of("sync of data", e));
     }
 
     StoreDirectory directory() { return directory; }

@@ -93,7 +93,7 @@ record StoreDirectory(Path path) {
     static void sync(Path folder) throws IOException {
         try (AsynchronousFileChannel entries = AsynchronousFileChannel.open(folder,
                 StandardOpenOption.READ)) {
-            entries.force(true);
+            StableStorage.force(entries, folder, true);
         }
     }
 

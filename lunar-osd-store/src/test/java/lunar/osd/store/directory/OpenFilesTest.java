@@ -1,17 +1,20 @@
 package lunar.osd.store.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import lunar.block.MediumException;
 import lunar.osd.store.Growth;
+import lunar.osd.store.StagedData;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.attribute.AttributeId;
@@ -109,6 +112,39 @@ class OpenFilesTest {
             assertThat(failing.get()).isInstanceOf(MediumException.class);
             assertThat(writing.get().get()).isNull();
             assertThat(sql.number("SELECT count(*) FROM unsynced")).isEqualTo(1);
+        }
+    }
+
+    private static ObjectId object(int number) { return new ObjectId(0x10000, 0x20000 + number); }
+
+    /** A file that cannot be opened for a moment, such as while too many are open, is not lost. */
+    @Test
+    void shouldFlushAgainAfterAFileCouldNotBeOpened() throws Exception {
+        try (DirectoryObjectStore store = open()) {
+            ObjectId created = object(0);
+            try (StagedData staged = store.stage()) {
+                staged.write(0, MemorySegment.ofArray(new byte[LENGTH]));
+                store.change(objects -> {
+                    objects.create(created, staged, 1);
+                    return true;
+                });
+            }
+            Path file = newest();
+            Path aside = folder.resolve("aside");
+            Files.move(file, aside);
+            Files.createDirectory(file); // which cannot be opened to be written
+            assertThatThrownBy(() -> store.flush(created)).isInstanceOf(MediumException.class);
+            Files.delete(file);
+            Files.move(aside, file);
+            store.flush(created);
+            store.flush();
+        }
+    }
+
+    private Path newest() throws IOException {
+        try (var files = Files.walk(folder.resolve("store/data"))) {
+            return files.filter(Files::isRegularFile).max(Comparator.naturalOrder())
+                    .orElseThrow();
         }
     }
 
