@@ -162,6 +162,11 @@ final class Housekeeping implements AutoCloseable {
             return true;
         });
         files.open().synced(lengths.keySet());
+        lengths.forEach((data, length) -> { // also of files that were opened meanwhile
+            if (length >= 0) {
+                files.open().lengthSaved(data, length);
+            }
+        });
     }
 
     /** Ends the thread. */

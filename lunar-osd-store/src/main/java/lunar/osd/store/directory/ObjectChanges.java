@@ -404,8 +404,11 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     /** Records the length of the file of an object, if the object still has it. */
     void saveLength(ObjectId object, long data, long length) throws StorageException {
         ObjectRow row = row(object);
-        if (row != null && row.data() == data && row.length() != length) {
-            setData(row, length, data);
+        if (row != null && row.data() == data) {
+            if (row.length() != length) {
+                setData(row, length, data);
+            }
+            effects.onCommit(() -> overlay.files().lengthSaved(data, length));
         }
     }
 

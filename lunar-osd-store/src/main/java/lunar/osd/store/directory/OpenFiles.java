@@ -129,6 +129,14 @@ final class OpenFiles {
         data.forEach(adopted::remove);
     }
 
+    /** Records the length that the database has of an open file. */
+    void lengthSaved(long data, long length) {
+        DataFile file = byData.get(data);
+        if (file != null) {
+            file.savedLength(length);
+        }
+    }
+
     /** Keeps the files of data that is about to be dropped from being used. {@link #thaw} must follow. */
     List<DataFile> freeze(Dropped dropped) {
         if (dropped.isEmpty()) {

@@ -115,6 +115,38 @@ class OpenFilesTest {
         }
     }
 
+    /** Lengths that cannot be saved, such as on a full disk, keep files open. */
+    @Test
+    void shouldReadWhileLengthsCannotBeSaved() throws Exception {
+        int count = OpenFiles.MAX + OpenFiles.MAX / 4;
+        Path database = new StoreDirectory(folder.resolve("store")).database();
+        try (DirectoryObjectStore store = open(); Sql sql = Sql.writing(database)) {
+            store.change(objects -> {
+                for (int i = 0; i < count; i++) {
+                    objects.create(object(i), ObjectType.USER_OBJECT, 1);
+                }
+                return true;
+            });
+            for (int length = LENGTH; length <= LENGTH + 1; length++) {
+                for (int i = 0; i < count; i++) {
+                    store.resize(object(i), length, Growth.UNLIMITED);
+                }
+            }
+            sql.execute("CREATE TRIGGER failing BEFORE UPDATE OF length ON objects"
+                    + " BEGIN SELECT RAISE(ABORT, 'failing'); END");
+            for (int i = 0; i < count; i++) {
+                assertThat(store.read(object(i), LENGTH, MemorySegment.ofArray(new byte[10])))
+                        .isEqualTo(1);
+            }
+            sql.execute("DROP TRIGGER failing");
+            assertThat(store.check()).isEmpty();
+        }
+        try (DirectoryObjectStore store = open()) {
+            assertThat(store.check()).isEmpty();
+            assertThat(store.length(object(0))).isEqualTo(LENGTH + 1);
+        }
+    }
+
     private static ObjectId object(int number) { return new ObjectId(0x10000, 0x20000 + number); }
 
     /** A file that cannot be opened for a moment, such as while too many are open, is not lost. */
