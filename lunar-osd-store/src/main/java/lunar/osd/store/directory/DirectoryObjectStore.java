@@ -229,7 +229,8 @@ public final class DirectoryObjectStore implements ObjectStore {
             closed = true;
         }
         housekeeping.close();
-        try (threads; lock; sql; checkpoints; commits; readers) {
+        // The lock is released last, when no write is in flight that could meet another process.
+        try (threads; lock; sql; checkpoints; open; commits; readers) {
             housekeeping.deleteDropped();
             store.forgetDiscarded();
             commits.syncAdopted();
@@ -240,8 +241,6 @@ public final class DirectoryObjectStore implements ObjectStore {
             throw e;
         } catch (IOException e) {
             throw Failures.of("close of " + directory, e);
-        } finally {
-            open.closeAll();
         }
     }
 }

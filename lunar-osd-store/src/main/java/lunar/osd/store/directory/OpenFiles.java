@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * that was closed is remembered until no query runs that is older, as the length in the state that it reads may be an
  * older one. Thread-safe.
  */
-final class OpenFiles {
+final class OpenFiles implements AutoCloseable {
     /** Unsynced data: its object, and the bytes that are stable nevertheless. */
     private record Unsynced(ObjectId object, long stable) {}
 
@@ -30,9 +30,10 @@ final class OpenFiles {
     private final Set<Long> newEntries = ConcurrentHashMap.newKeySet();
     private final AdoptedFiles adopted = new AdoptedFiles();
     private final ReentrantReadWriteLock queries = new ReentrantReadWriteLock();
-    /** Closed files that are still in {@link #byData}; guarded by this, as are the next three. */
+    /** Closed files that are still in {@link #byData}; guarded by this, as are the next four. */
     private final List<DataFile> closed = new ArrayList<>();
     private @Nullable Dropped frozen;
+    private boolean ended;
     /** Whether files are to be deleted. */
     private boolean anyDropped = true;
     /** Number of times that the length of a file has moved from memory to the database. */
@@ -66,7 +67,7 @@ final class OpenFiles {
 
     /** Adds an open file; false if the state it was opened by may be outdated, so that it must be closed. */
     synchronized boolean add(DataFile file, long openedIn) {
-        if (openedIn != epoch || byObject.containsKey(file.object())
+        if (ended || openedIn != epoch || byObject.containsKey(file.object())
                 || (frozen != null && frozen.has(file))) {
             return false;
         }
@@ -234,6 +235,21 @@ final class OpenFiles {
         }
     }
 
-    /** Closes all. */
-    synchronized void closeAll() { byObject.values().forEach(DataFile::close); }
+    /** Closes all, once no thread uses them; none can be added any longer. */
+    @Override
+    public void close() {
+        List<DataFile> files;
+        synchronized (this) {
+            ended = true;
+            files = List.copyOf(byObject.values());
+        }
+        for (DataFile each : files) {
+            each.freeze();
+            try {
+                each.close();
+            } finally {
+                each.unfreeze();
+            }
+        }
+    }
 }

@@ -4,14 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import lunar.block.BusyException;
 import lunar.block.MediumException;
 import lunar.osd.store.Growth;
 import lunar.osd.store.StagedData;
@@ -177,6 +180,46 @@ class OpenFilesTest {
         try (var files = Files.walk(folder.resolve("store/data"))) {
             return files.filter(Files::isRegularFile).max(Comparator.naturalOrder())
                     .orElseThrow();
+        }
+    }
+
+    /** Another process may open the store then. */
+    @Test
+    void shouldBeOpenUntilWritesHaveEnded() throws Exception {
+        DirectoryObjectStore store = open();
+        write(store); // so that the next write need not mark the file
+        var begun = new CountDownLatch(1);
+        var end = new CountDownLatch(1);
+        Growth<InterruptedException> waiting = (_, _, _, _) -> {
+            begun.countDown();
+            end.await();
+        };
+        CompletableFuture<Throwable> writing = start(() -> {
+            store.write(OBJECT, LENGTH, MemorySegment.ofArray(new byte[10]), waiting);
+            return true;
+        });
+        begun.await();
+        Thread closing = Thread.ofPlatform().start(() -> {
+            try {
+                store.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        while (closing.isAlive() && Arrays.stream(closing.getStackTrace())
+                .noneMatch(frame -> frame.getMethodName().equals("freeze"))) {
+            Thread.sleep(1);
+        }
+        try {
+            assertThatThrownBy(() -> open().close()).isInstanceOf(BusyException.class);
+        } finally {
+            end.countDown();
+        }
+        closing.join();
+        assertThat(writing.get()).isNull();
+        try (DirectoryObjectStore after = open()) {
+            assertThat(after.length(OBJECT)).isEqualTo(LENGTH + 10);
+            assertThat(after.check()).isEmpty();
         }
     }
 
