@@ -56,6 +56,11 @@ final class Staged implements StagedData {
 
     /** Makes the data longer by zeros, or shorter. */
     void resize(long length) throws StorageException {
+        byte[] memory = small;
+        if (memory != null && length <= DataStore.SMALL) {
+            small = Arrays.copyOf(memory, (int) length);
+            return;
+        }
         DataFile target = file();
         synced = false;
         target.resize(length);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -221,6 +222,33 @@ class OpenFilesTest {
             assertThat(after.length(OBJECT)).isEqualTo(LENGTH + 10);
             assertThat(after.check()).isEmpty();
         }
+    }
+
+    @Test
+    void shouldKeepHolesWherePunchMovesData() throws Exception {
+        long length = 64L << 20;
+        try (DirectoryObjectStore store = open()) {
+            store.write(OBJECT, length, MemorySegment.ofArray(new byte[]{1, 2}),
+                    Growth.UNLIMITED);
+            store.punch(OBJECT, 0, 1);
+            assertThat(store.length(OBJECT)).isEqualTo(length + 1);
+            byte[] end = new byte[3];
+            assertThat(store.read(OBJECT, length - 2, MemorySegment.ofArray(end))).isEqualTo(3);
+            assertThat(end).containsExactly(0, 1, 2);
+            store.punch(OBJECT, length - 1, 2);
+            store.resize(OBJECT, length, Growth.UNLIMITED);
+            store.punch(OBJECT, 1, 1); // zeros alone
+            assertThat(store.length(OBJECT)).isEqualTo(length - 1);
+            assertThat(kilobytesOnDisk(newest())).isLessThan(length >> 12);
+        }
+    }
+
+    private static long kilobytesOnDisk(Path file) throws Exception {
+        Process process = new ProcessBuilder("du", "-k", file.toString()).start();
+        String[] fields = new String(process.getInputStream().readAllBytes(),
+                StandardCharsets.UTF_8).split("\\s+", 2);
+        assertThat(process.waitFor()).isZero();
+        return Long.parseLong(fields[0]);
     }
 
     private static boolean write(DirectoryObjectStore store) throws Exception {
