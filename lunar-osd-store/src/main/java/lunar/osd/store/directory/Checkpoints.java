@@ -54,11 +54,13 @@ final class Checkpoints implements AutoCloseable {
         if (move("NOOP").left() < BEGIN_FRAMES) {
             return;
         }
+        commits.syncAdopted(); // a checkpoint makes changes stable
         Frames frames = move("PASSIVE");
         if (frames.left() > 0 && frames.all() > PAUSE_FRAMES) {
             var failure = new StorageException[1];
             commits.pause(() -> {
                 try {
+                    commits.syncAdopted();
                     move("PASSIVE");
                 } catch (StorageException e) {
                     failure[0] = e;

@@ -3,9 +3,11 @@ package lunar.osd.store.directory;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import lunar.block.DeviceGoneException;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
@@ -91,6 +93,7 @@ final class CommitQueue implements AutoCloseable {
             throws StorageException, E {
         if (stable) {
             stability.check();
+            syncAdopted();
         }
         Request mine = new Request(change, stable, false, lock.newCondition());
         List<Request> batch = await(mine, false);
@@ -191,7 +194,7 @@ final class CommitQueue implements AutoCloseable {
             if (stable && unstable) {
                 sql.update("UPDATE meta SET flushes = flushes + 1"); // or nothing would be synced
             }
-            commit(batch);
+            commit(batch, recordAdopted(stable));
             committed = true;
             broken = false;
             unstable = !stable && (unstable || sql.changedRows() != before);
@@ -234,17 +237,62 @@ final class CommitQueue implements AutoCloseable {
         }
     }
 
-    private void commit(List<Request> batch) throws StorageException {
+    /**
+     * Records adopted files as stable. Before a stable commit it makes them so: those that were adopted since its
+     * callers did it, as it keeps other changes waiting.
+     */
+    private Map<Long, Long> recordAdopted(boolean stable) throws StorageException {
+        if (stable) {
+            stability.sync(overlay.files());
+        }
+        Map<Long, Long> synced = overlay.files().adopted().synced();
+        for (Map.Entry<Long, Long> each : synced.entrySet()) {
+            sql.update("UPDATE unsynced SET stable = max(stable, ?) WHERE data = ?",
+                    each.getValue(), each.getKey());
+        }
+        return synced;
+    }
+
+    /** Makes adopted files stable. */
+    void syncAdopted() throws StorageException {
+        if (overlay.files().adopted().allSynced()) {
+            return;
+        }
+        var failure = new StorageException[1];
+        threads.run(() -> {
+            try {
+                stability.sync(overlay.files());
+            } catch (StorageException e) {
+                failure[0] = e;
+            }
+        });
+        if (failure[0] != null) {
+            throw failure[0];
+        }
+    }
+
+    private void commit(List<Request> batch, Map<Long, Long> adopted) throws StorageException {
         var dropped = new Dropped();
         batch.forEach(each -> dropped.addAll(each.effects.dropped()));
         List<DataFile> frozen = overlay.files().freeze(dropped);
         boolean committed = false;
         try {
-            sql.control("COMMIT");
+            end(batch);
             committed = true;
             batch.forEach(each -> each.effects.complete());
+            overlay.files().adoptedStable(adopted);
         } finally {
             overlay.files().thaw(dropped, frozen, committed);
+        }
+    }
+
+    /** Commits. The log may have the commit even if it could not be synced, and the next start goes by the log. */
+    private void end(List<Request> batch) throws StorageException {
+        try {
+            sql.control("COMMIT");
+        } catch (LostWritesException e) {
+            batch.forEach(each -> each.effects.uncertain());
+            throw e;
         }
     }
 

@@ -38,6 +38,8 @@ final class DataFile {
     private final ReentrantReadWriteLock holders = new ReentrantReadWriteLock();
     /** Of the object; the file may be longer where a write has failed. */
     private volatile long length;
+    /** Length that the database has; negative if that is not known. */
+    private volatile long savedLength = -1;
     private volatile long usedAt;
     private volatile State state = State.OPEN;
     /** Replaced under this object's monitor. */
@@ -82,6 +84,13 @@ final class DataFile {
     /** Sets the object's length, by the thread that alone may change it. */
     void length(long bytes) {
         length = bytes;
+    }
+
+    long savedLength() { return savedLength; }
+
+    /** Records the length that the database has. */
+    void savedLength(long bytes) {
+        savedLength = bytes;
     }
 
     /** Holds the file for transfers; false if it is not open any longer. {@link #release} must follow. */
@@ -215,7 +224,7 @@ final class DataFile {
         if (own == null) {
             throw new ClosedChannelException();
         }
-        own.force(false);
+        StableStorage.force(own, path, false);
     }
 
     /** Closes the file, which no thread may be using. */

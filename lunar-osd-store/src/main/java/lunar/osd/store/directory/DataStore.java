@@ -166,6 +166,9 @@ final class DataStore {
         if (entries) {
             files.entrySynced(data);
         }
+        if (length[0] >= 0) {
+            files.adopted().synced(data);
+        }
         return length[0];
     }
 
@@ -189,8 +192,9 @@ final class DataStore {
         }
     }
 
+    /** Nothing is lost where a file could not be opened, such as while too many are open. */
     private StorageException failed(IOException e) {
-        return e instanceof StorageException known ? known : stability.failed(e);
+        return stability.failedIfLost(Failures.of("sync of data", e));
     }
 
     StoreDirectory directory() { return directory; }

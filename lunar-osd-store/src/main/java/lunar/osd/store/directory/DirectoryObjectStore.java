@@ -190,6 +190,9 @@ public final class DirectoryObjectStore implements ObjectStore {
     @Override
     public StagedData stage() throws StorageException {
         requireOpen();
+        if (open.adopted().exceeds(1)) {
+            commits.syncAdopted();
+        }
         return new Staged(store);
     }
 
@@ -200,6 +203,7 @@ public final class DirectoryObjectStore implements ObjectStore {
     public void flush() throws StorageException {
         requireOpen();
         stability.check();
+        commits.syncAdopted(); // each directory once
         for (long each : open.unsynced().keySet()) {
             store.sync(each, open);
         }
@@ -225,9 +229,11 @@ public final class DirectoryObjectStore implements ObjectStore {
             closed = true;
         }
         housekeeping.close();
-        try (threads; lock; sql; checkpoints; commits; readers) {
+        // The lock is released last, when no write is in flight that could meet another process.
+        try (threads; lock; sql; checkpoints; open; commits; readers) {
             housekeeping.deleteDropped();
             store.forgetDiscarded();
+            commits.syncAdopted();
             housekeeping.sync(open.unsynced());
             stability.check();
             commits.runStable(_ -> true);
@@ -235,8 +241,6 @@ public final class DirectoryObjectStore implements ObjectStore {
             throw e;
         } catch (IOException e) {
             throw Failures.of("close of " + directory, e);
-        } finally {
-            open.closeAll();
         }
     }
 }

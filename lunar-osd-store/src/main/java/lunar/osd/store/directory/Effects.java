@@ -8,6 +8,7 @@ final class Effects {
     private final List<Runnable> undo = new ArrayList<>();
     private final List<Runnable> complete = new ArrayList<>();
     private final Dropped dropped = new Dropped();
+    private boolean uncertain;
 
     /** Adds an action that reverts one. */
     void onUndo(Runnable action) { undo.add(action); }
@@ -19,6 +20,16 @@ final class Effects {
 
     /** Data that the change takes from objects. */
     Dropped dropped() { return dropped; }
+
+    /** Records that the commit has failed so that the next start may find it completed nevertheless. */
+    void uncertain() {
+        uncertain = true;
+    }
+
+    /** Whether the next start of the store may find the change, although it is undone. */
+    boolean isUncertain() {
+        return uncertain;
+    }
 
     /** Reverts everything, the last first. */
     void undo() {

@@ -22,6 +22,8 @@ final class Housekeeping implements AutoCloseable {
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final int MAX_DELETES = 1000;
     private static final int MAX_SYNCS = 64;
+    /** Adopted files are made stable when they are this part of how many may wait for it. */
+    private static final int PART_OF_ADOPTED = 4;
 
     private final ObjectFiles files;
     private final ObjectLocks locks;
@@ -50,6 +52,9 @@ final class Housekeeping implements AutoCloseable {
                 Thread.sleep(LOOK_MS);
                 if (round % ROUNDS_OF_TOUCHES == 0 && !touches.isEmpty()) {
                     commits.run(_ -> true);
+                }
+                if (files.open().adopted().exceeds(PART_OF_ADOPTED)) {
+                    commits.syncAdopted();
                 }
                 if (files.open().takeDropped()) {
                     deleteDropped();
@@ -157,6 +162,11 @@ final class Housekeeping implements AutoCloseable {
             return true;
         });
         files.open().synced(lengths.keySet());
+        lengths.forEach((data, length) -> { // also of files that were opened meanwhile
+            if (length >= 0) {
+                files.open().lengthSaved(data, length);
+            }
+        });
     }
 
     /** Ends the thread. */

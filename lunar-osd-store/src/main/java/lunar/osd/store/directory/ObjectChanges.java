@@ -62,7 +62,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     public void create(ObjectId object, StagedData data, long timeMs) throws StorageException {
         Staged staged = staged(data);
         long length = staged.length();
-        create(object, ObjectType.USER_OBJECT, length, adopt(object, staged, false), timeMs);
+        create(object, ObjectType.USER_OBJECT, length, adopt(object, staged, false, true), timeMs);
         grow(object, length, length, Growth.UNLIMITED);
         sql.update("UPDATE partitions SET used = used + ? WHERE part = ?", length,
                 Keys.part(object));
@@ -108,8 +108,10 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
      *
      * @param replaces whether the object has data, which may be stable: then the file is made stable before, as the
      *        flush of any object makes the change stable, and a power loss would leave neither
+     * @param whole whether the object must never have a part of the data, but all or none
      */
-    private long adopt(ObjectId object, Staged staged, boolean replaces) throws StorageException {
+    private long adopt(ObjectId object, Staged staged, boolean replaces, boolean whole)
+            throws StorageException {
         byte[] small = staged.small();
         if (small != null) {
             staged.given(effects);
@@ -124,6 +126,9 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         require(sql.update("DELETE FROM staged WHERE data = ?", data) == 1, "staged data of",
                 object, "are gone");
         addUnsynced(object, data, stable ? staged.length() : 0, !stable);
+        if (!stable && whole) {
+            overlay.files().adopted().add(data, staged.length());
+        }
         return data;
     }
 
@@ -140,7 +145,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         Staged staged = staged(data);
         long length = staged.length();
         dropData(Objects.requireNonNull(row));
-        setData(row, length, adopt(object, staged, row.data() != 0));
+        setData(row, length, adopt(object, staged, row.data() != 0, true));
         grow(object, length, length, Growth.UNLIMITED);
     }
 
@@ -156,7 +161,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
             shrink(partition, before - after, () -> before - after);
         }
         discardData(row);
-        setData(row, after, adopt(row.id(), staged, row.data() != 0));
+        setData(row, after, adopt(row.id(), staged, row.data() != 0, false));
     }
 
     /** Changes the row of an object whose data has changed, and the bytes of its partition in the database. */
@@ -399,8 +404,11 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     /** Records the length of the file of an object, if the object still has it. */
     void saveLength(ObjectId object, long data, long length) throws StorageException {
         ObjectRow row = row(object);
-        if (row != null && row.data() == data && row.length() != length) {
-            setData(row, length, data);
+        if (row != null && row.data() == data) {
+            if (row.length() != length) {
+                setData(row, length, data);
+            }
+            effects.onCommit(() -> overlay.files().lengthSaved(data, length));
         }
     }
 

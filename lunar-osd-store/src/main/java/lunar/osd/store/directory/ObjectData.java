@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads and writes the data of user objects. Thread-safe. */
 final class ObjectData {
-    private static final int COPY_BYTES = 1 << 20;
+    /** Bytes that a copy moves at a time; such a piece is a hole of the copy if it has zeros alone. */
+    private static final int COPY_BYTES = 1 << 18;
 
     private final ObjectFiles files;
     private final ObjectLocks locks;
@@ -213,6 +214,9 @@ final class ObjectData {
         if (!files.open().isUnsynced(file.data())) {
             files.markUnsynced(file);
         }
+        if (files.open().adopted().has(file.data())) {
+            commits.runStable(_ -> true); // settles how much of the file is stable
+        }
         if (files.open().stable(file.data()) > length) {
             // Stable before the file is: it would seem damaged after a power loss otherwise.
             commits.runStable(objects -> {
@@ -316,10 +320,13 @@ final class ObjectData {
         }
         try (Staged staged = new Staged(store); Arena arena = Arena.ofConfined()) {
             MemorySegment piece = arena.allocate(Math.min(COPY_BYTES, length));
-            copy(object, 0, offset, 0, staged, piece);
-            copy(object, offset + count, length, offset, staged, piece);
-            if (staged.length() != length - count) {
+            MemorySegment zeros = arena.allocate(piece.byteSize());
+            if (!copy(object, 0, offset, 0, staged, piece, zeros)
+                    || !copy(object, offset + count, length, offset, staged, piece, zeros)) {
                 return false;
+            }
+            if (staged.length() < length - count) {
+                staged.resize(length - count); // ends with a hole
             }
             if (staged.small() == null) {
                 staged.sync();
@@ -335,17 +342,22 @@ final class ObjectData {
         }
     }
 
-    private void copy(ObjectId object, long from, long end, long to, Staged into,
-            MemorySegment piece) throws StorageException {
+    /** Copies data, except pieces of zeros; false if it became shorter. */
+    private boolean copy(ObjectId object, long from, long end, long to, Staged into,
+            MemorySegment piece, MemorySegment zeros) throws StorageException {
         for (long at = from; at < end;) {
             MemorySegment some = piece.asSlice(0, Math.min(piece.byteSize(), end - at));
             int count = read(object, at, some);
             if (count == 0) {
-                return; // the data became shorter
+                return false;
             }
-            into.write(to + at - from, some.asSlice(0, count));
+            MemorySegment copied = some.asSlice(0, count);
+            if (copied.mismatch(zeros.asSlice(0, count)) >= 0) {
+                into.write(to + at - from, copied);
+            }
             at += count;
         }
+        return true;
     }
 
     List<DataRange> ranges(ObjectId object, long offset, int max) throws StorageException {

@@ -2,6 +2,7 @@ package lunar.osd.store.directory;
 
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Set;
@@ -79,7 +80,7 @@ final class ObjectFiles {
             if (row == null || !row.hasFile()) {
                 return found;
             }
-            close(files.excess());
+            closeExcess();
             DataFile opened = open(row, epoch);
             if (opened == null) {
                 LockSupport.parkNanos(PAUSE_NANOS); // the object is being changed
@@ -141,6 +142,7 @@ final class ObjectFiles {
                 throw damaged(row, "has " + size + " bytes instead of " + row.length());
             }
         }
+        file.savedLength(row.length());
         return file;
     }
 
@@ -173,6 +175,26 @@ final class ObjectFiles {
         });
     }
 
+    /**
+     * Closes files where too many are open: those whose length is saved without a transaction, as a read must not fail
+     * because the medium has no space.
+     */
+    private void closeExcess() {
+        List<DataFile> excess = files.excess();
+        var changed = new ArrayList<DataFile>();
+        for (DataFile each : excess) {
+            files.close(each, each.savedLength());
+            if (each.isOpen() && each.length() != each.savedLength()) {
+                changed.add(each);
+            }
+        }
+        try {
+            close(changed);
+        } catch (StorageException e) {
+            LOG.log(System.Logger.Level.DEBUG, "files stay open", e);
+        }
+    }
+
     /** Saves the lengths of files, and closes those that no thread uses. */
     void close(List<DataFile> candidates) throws StorageException {
         if (candidates.isEmpty()) {
@@ -182,9 +204,11 @@ final class ObjectFiles {
         candidates.forEach(file -> lengths.put(file, file.length()));
         commits.run(objects -> {
             for (DataFile each : candidates) {
-                long length = each.length();
-                objects.saveLength(each.object(), each.data(), length);
-                lengths.put(each, length);
+                if (each.isOpen()) { // or another one may be, with a newer length
+                    long length = each.length();
+                    objects.saveLength(each.object(), each.data(), length);
+                    lengths.put(each, length);
+                }
             }
             return true;
         });

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * that was closed is remembered until no query runs that is older, as the length in the state that it reads may be an
  * older one. Thread-safe.
  */
-final class OpenFiles {
+final class OpenFiles implements AutoCloseable {
     /** Unsynced data: its object, and the bytes that are stable nevertheless. */
     private record Unsynced(ObjectId object, long stable) {}
 
@@ -28,10 +28,12 @@ final class OpenFiles {
     private final Map<Long, Unsynced> unsynced = new ConcurrentHashMap<>();
     /** Files whose directory entry may not be stable. */
     private final Set<Long> newEntries = ConcurrentHashMap.newKeySet();
+    private final AdoptedFiles adopted = new AdoptedFiles();
     private final ReentrantReadWriteLock queries = new ReentrantReadWriteLock();
-    /** Closed files that are still in {@link #byData}; guarded by this, as are the next three. */
+    /** Closed files that are still in {@link #byData}; guarded by this, as are the next four. */
     private final List<DataFile> closed = new ArrayList<>();
     private @Nullable Dropped frozen;
+    private boolean ended;
     /** Whether files are to be deleted. */
     private boolean anyDropped = true;
     /** Number of times that the length of a file has moved from memory to the database. */
@@ -65,7 +67,7 @@ final class OpenFiles {
 
     /** Adds an open file; false if the state it was opened by may be outdated, so that it must be closed. */
     synchronized boolean add(DataFile file, long openedIn) {
-        if (openedIn != epoch || byObject.containsKey(file.object())
+        if (ended || openedIn != epoch || byObject.containsKey(file.object())
                 || (frozen != null && frozen.has(file))) {
             return false;
         }
@@ -73,6 +75,8 @@ final class OpenFiles {
         byData.put(file.data(), file);
         return true;
     }
+
+    AdoptedFiles adopted() { return adopted; }
 
     boolean isUnsynced(long data) { return unsynced.containsKey(data); }
 
@@ -110,10 +114,28 @@ final class OpenFiles {
         unsynced.computeIfPresent(data, (_, known) -> new Unsynced(known.object(), bytes));
     }
 
+    /** Records that the database has adopted files as stable. */
+    void adoptedStable(Map<Long, Long> lengths) {
+        lengths.forEach((data, bytes) -> {
+            unsynced.computeIfPresent(data, (_, known) -> new Unsynced(known.object(),
+                    Math.max(known.stable(), bytes)));
+            adopted.remove(data);
+        });
+    }
+
     /** Records that lengths are in the database, and the files stable. */
     synchronized void synced(Iterable<Long> data) {
         epoch++;
         data.forEach(unsynced::remove);
+        data.forEach(adopted::remove);
+    }
+
+    /** Records the length that the database has of an open file. */
+    void lengthSaved(long data, long length) {
+        DataFile file = byData.get(data);
+        if (file != null) {
+            file.savedLength(length);
+        }
     }
 
     /** Keeps the files of data that is about to be dropped from being used. {@link #thaw} must follow. */
@@ -155,6 +177,7 @@ final class OpenFiles {
     void dropped(long data) {
         unsynced.remove(data);
         newEntries.remove(data);
+        adopted.remove(data);
     }
 
     /** Returns files to close, those unused for longest first, where too many are open. */
@@ -212,6 +235,21 @@ final class OpenFiles {
         }
     }
 
-    /** Closes all. */
-    synchronized void closeAll() { byObject.values().forEach(DataFile::close); }
+    /** Closes all, once no thread uses them; none can be added any longer. */
+    @Override
+    public void close() {
+        List<DataFile> files;
+        synchronized (this) {
+            ended = true;
+            files = List.copyOf(byObject.values());
+        }
+        for (DataFile each : files) {
+            each.freeze();
+            try {
+                each.close();
+            } finally {
+                each.unfreeze();
+            }
+        }
+    }
 }

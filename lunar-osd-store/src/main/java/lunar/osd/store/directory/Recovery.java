@@ -57,6 +57,9 @@ final class Recovery {
             } else {
                 objects.saveLength(each.object(), each.data(), size);
                 objects.addUnsynced(each.object(), each.data(), each.stable(), true);
+                if (each.stable() == 0) { // may be staged data that an object got
+                    objects.overlay.files().adopted().add(each.data(), size);
+                }
             }
         }
     }

@@ -1,5 +1,14 @@
 package lunar.osd.store.directory;
 
+import java.io.IOException;
+import java.nio.channels.AsynchronousFileChannel;
+import java.nio.channels.ClosedChannelException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.concurrent.locks.ReentrantLock;
 import lunar.block.LostWritesException;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
@@ -13,9 +22,49 @@ final class StableStorage {
     private static final System.Logger LOG = System.getLogger(StableStorage.class.getName());
 
     private final StoreDirectory directory;
+    private final ReentrantLock adoptions = new ReentrantLock();
     private volatile @Nullable Throwable lost;
 
     StableStorage(StoreDirectory directory) { this.directory = directory; }
+
+    /** Makes adopted files stable, with the directory entries that lead to them. To be called on a platform thread. */
+    void sync(OpenFiles files) throws StorageException {
+        adoptions.lock();
+        try {
+            AdoptedFiles adopted = files.adopted();
+            var synced = new ArrayList<Long>();
+            var folders = new LinkedHashSet<Path>();
+            for (long data : adopted.unsynced()) {
+                if (sync(data, adopted)) {
+                    synced.add(data);
+                    folders.addAll(directory.upTo(data));
+                }
+            }
+            for (Path each : folders) {
+                StoreDirectory.sync(each);
+            }
+            synced.forEach(files::entrySynced);
+            synced.forEach(adopted::synced);
+        } catch (IOException e) {
+            throw failedIfLost(Failures.of("sync of data", e));
+        } finally {
+            adoptions.unlock();
+        }
+    }
+
+    /** Makes an adopted file stable; false if it was removed meanwhile. */
+    private boolean sync(long data, AdoptedFiles adopted) throws IOException {
+        try (AsynchronousFileChannel file = AsynchronousFileChannel.open(directory.file(data),
+                StandardOpenOption.WRITE)) {
+            force(file, directory.file(data), false);
+            return true;
+        } catch (NoSuchFileException e) {
+            if (adopted.has(data)) {
+                throw e;
+            }
+            return false;
+        }
+    }
 
     /** Records a failure, and returns what to throw. */
     LostWritesException failed(Throwable cause) {
@@ -28,10 +77,26 @@ final class StableStorage {
         return new LostWritesException(message(cause), cause);
     }
 
-    /** Records a failure if it means that something was lost. */
-    void failedIfLost(StorageException cause) {
-        if (cause instanceof LostWritesException) {
-            failed(cause);
+    /** Records a failure if it means that something was lost, and returns what to throw. */
+    StorageException failedIfLost(StorageException cause) {
+        return cause instanceof LostWritesException ? failed(cause) : cause;
+    }
+
+    /**
+     * Makes what was written to a file or directory stable.
+     *
+     * @throws ClosedChannelException if the channel is closed
+     * @throws LostWritesException if it fails otherwise, as nothing but a failed fsync(2) loses what was written
+     */
+    static void force(AsynchronousFileChannel channel, Path path, boolean metadata)
+            throws IOException {
+        try {
+            channel.force(metadata);
+        } catch (ClosedChannelException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new LostWritesException("object store: " + path + ": fsync: " + e.getMessage(),
+                    e);
         }
     }
 

@@ -56,6 +56,11 @@ final class Staged implements StagedData {
 
     /** Makes the data longer by zeros, or shorter. */
     void resize(long length) throws StorageException {
+        byte[] memory = small;
+        if (memory != null && length <= DataStore.SMALL) {
+            small = Arrays.copyOf(memory, (int) length);
+            return;
+        }
         DataFile target = file();
         synced = false;
         target.resize(length);
@@ -90,13 +95,16 @@ final class Staged implements StagedData {
     /** Whether all that was written is stable. */
     boolean isSynced() { return synced; }
 
-    /** Leaves the data to an object, unless the change is undone. */
+    /**
+     * Leaves the data to an object, unless the change is undone. The file stays if the next start may find the change
+     * nevertheless; it deletes the file otherwise, which the table {@code staged} has then.
+     */
     void given(Effects effects) {
         if (given) {
             throw new IllegalStateException("staged data belong to an object already");
         }
         given = true;
-        effects.onUndo(() -> given = false);
+        effects.onUndo(() -> given = effects.isUncertain());
     }
 
     @Override

@@ -79,16 +79,21 @@ record StoreDirectory(Path path) {
 
     /** Makes the directory entries that lead to the file of a data id stable. */
     void syncEntries(long data) throws IOException {
-        for (Path each : upTo(path, folder(data))) {
+        for (Path each : upTo(data)) {
             sync(each);
         }
+    }
+
+    /** Returns the directories with the entries that lead to the file of a data id, the innermost first. */
+    List<Path> upTo(long data) {
+        return upTo(path, folder(data));
     }
 
     /** Makes the entries of a directory stable. By a channel that no interrupt closes. */
     static void sync(Path folder) throws IOException {
         try (AsynchronousFileChannel entries = AsynchronousFileChannel.open(folder,
                 StandardOpenOption.READ)) {
-            entries.force(true);
+            StableStorage.force(entries, folder, true);
         }
     }
 

@@ -1,15 +1,28 @@
 package lunar.osd.store.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import lunar.block.LostWritesException;
+import lunar.osd.wire.ObjectId;
+import lunar.osd.wire.ObjectType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sqlite.SQLiteErrorCode;
+import org.sqlite.SQLiteException;
 
 /** Tests the combination of changes into transactions. */
 class CommitQueueTest {
@@ -48,6 +61,70 @@ class CommitQueueTest {
             assertThat(third.get()).isInstanceOf(RejectedExecutionException.class);
             assertThat(executed).isFalse();
         }
+    }
+
+    /** SQLite reports a commit as failed whose frame is in the log, so the next start finds it committed. */
+    @Test
+    void shouldKeepFilesOfACommitThatMayHaveSucceeded() throws Exception {
+        var directory = new StoreDirectory(folder);
+        Files.createFile(directory.database());
+        try (Sql sql = Sql.writing(directory.database())) {
+            Schema.create(sql, 1);
+        }
+        var failing = new AtomicBoolean();
+        try (var threads = new PlatformThreads();
+                Sql sql = new Sql(failingToSync(directory.database(), failing))) {
+            var stability = new StableStorage(directory);
+            var commits = new CommitQueue(sql,
+                    new Overlay(new Space(), new Touches(), new OpenFiles()), stability, false,
+                    threads);
+            commits.run(objects -> {
+                objects.create(ObjectId.ofPartition(0x10000), ObjectType.PARTITION, 1);
+                return true;
+            });
+            var store = new DataStore(directory, commits, stability, threads);
+            long data;
+            try (Staged staged = new Staged(store)) {
+                staged.write(0, MemorySegment.ofArray(new byte[DataStore.SMALL + 1]));
+                data = staged.data();
+                failing.set(true);
+                assertThatThrownBy(() -> commits.run(objects -> {
+                    objects.create(new ObjectId(0x10000, 0x10000), staged, 1);
+                    return true;
+                })).isInstanceOf(LostWritesException.class);
+            }
+            assertThat(sql.number("SELECT data FROM objects WHERE type = 128")).isEqualTo(data);
+            assertThat(directory.file(data)).hasSize(DataStore.SMALL + 1);
+        }
+    }
+
+    /** Opens a connection whose commits succeed, and then fail as if the log could not be synced. */
+    private static Connection failingToSync(Path database, AtomicBoolean failing)
+            throws SQLException {
+        Connection real = DriverManager.getConnection("jdbc:sqlite:" + database);
+        real.setAutoCommit(false);
+        try (Statement statement = real.createStatement()) {
+            statement.execute("COMMIT"); // which the driver has begun
+        }
+        return (Connection) Proxy.newProxyInstance(CommitQueueTest.class.getClassLoader(),
+                new Class<?>[]{Connection.class}, (_, method, arguments) -> {
+                    Object result = method.invoke(real, arguments);
+                    return result instanceof PreparedStatement commit
+                            && "COMMIT".equals(arguments[0])
+                                    ? failingToSync(commit, failing)
+                                    : result;
+                });
+    }
+
+    private static Object failingToSync(PreparedStatement commit, AtomicBoolean failing) {
+        return Proxy.newProxyInstance(CommitQueueTest.class.getClassLoader(),
+                new Class<?>[]{PreparedStatement.class}, (_, method, arguments) -> {
+                    Object result = method.invoke(commit, arguments);
+                    if (failing.get() && method.getName().equals("executeUpdate")) {
+                        throw new SQLiteException("fsync", SQLiteErrorCode.SQLITE_IOERR_FSYNC);
+                    }
+                    return result;
+                });
     }
 
     /** A task that may throw. */

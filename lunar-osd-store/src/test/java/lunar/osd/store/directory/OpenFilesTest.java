@@ -1,17 +1,24 @@
 package lunar.osd.store.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import lunar.block.BusyException;
 import lunar.block.MediumException;
 import lunar.osd.store.Growth;
+import lunar.osd.store.StagedData;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.attribute.AttributeId;
@@ -110,6 +117,138 @@ class OpenFilesTest {
             assertThat(writing.get().get()).isNull();
             assertThat(sql.number("SELECT count(*) FROM unsynced")).isEqualTo(1);
         }
+    }
+
+    /** Lengths that cannot be saved, such as on a full disk, keep files open. */
+    @Test
+    void shouldReadWhileLengthsCannotBeSaved() throws Exception {
+        int count = OpenFiles.MAX + OpenFiles.MAX / 4;
+        Path database = new StoreDirectory(folder.resolve("store")).database();
+        try (DirectoryObjectStore store = open(); Sql sql = Sql.writing(database)) {
+            store.change(objects -> {
+                for (int i = 0; i < count; i++) {
+                    objects.create(object(i), ObjectType.USER_OBJECT, 1);
+                }
+                return true;
+            });
+            for (int length = LENGTH; length <= LENGTH + 1; length++) {
+                for (int i = 0; i < count; i++) {
+                    store.resize(object(i), length, Growth.UNLIMITED);
+                }
+            }
+            sql.execute("CREATE TRIGGER failing BEFORE UPDATE OF length ON objects"
+                    + " BEGIN SELECT RAISE(ABORT, 'failing'); END");
+            for (int i = 0; i < count; i++) {
+                assertThat(store.read(object(i), LENGTH, MemorySegment.ofArray(new byte[10])))
+                        .isEqualTo(1);
+            }
+            sql.execute("DROP TRIGGER failing");
+            assertThat(store.check()).isEmpty();
+        }
+        try (DirectoryObjectStore store = open()) {
+            assertThat(store.check()).isEmpty();
+            assertThat(store.length(object(0))).isEqualTo(LENGTH + 1);
+        }
+    }
+
+    private static ObjectId object(int number) { return new ObjectId(0x10000, 0x20000 + number); }
+
+    /** A file that cannot be opened for a moment, such as while too many are open, is not lost. */
+    @Test
+    void shouldFlushAgainAfterAFileCouldNotBeOpened() throws Exception {
+        try (DirectoryObjectStore store = open()) {
+            ObjectId created = object(0);
+            try (StagedData staged = store.stage()) {
+                staged.write(0, MemorySegment.ofArray(new byte[LENGTH]));
+                store.change(objects -> {
+                    objects.create(created, staged, 1);
+                    return true;
+                });
+            }
+            Path file = newest();
+            Path aside = folder.resolve("aside");
+            Files.move(file, aside);
+            Files.createDirectory(file); // which cannot be opened to be written
+            assertThatThrownBy(() -> store.flush(created)).isInstanceOf(MediumException.class);
+            Files.delete(file);
+            Files.move(aside, file);
+            store.flush(created);
+            store.flush();
+        }
+    }
+
+    private Path newest() throws IOException {
+        try (var files = Files.walk(folder.resolve("store/data"))) {
+            return files.filter(Files::isRegularFile).max(Comparator.naturalOrder())
+                    .orElseThrow();
+        }
+    }
+
+    /** Another process may open the store then. */
+    @Test
+    void shouldBeOpenUntilWritesHaveEnded() throws Exception {
+        DirectoryObjectStore store = open();
+        write(store); // so that the next write need not mark the file
+        var begun = new CountDownLatch(1);
+        var end = new CountDownLatch(1);
+        Growth<InterruptedException> waiting = (_, _, _, _) -> {
+            begun.countDown();
+            end.await();
+        };
+        CompletableFuture<Throwable> writing = start(() -> {
+            store.write(OBJECT, LENGTH, MemorySegment.ofArray(new byte[10]), waiting);
+            return true;
+        });
+        begun.await();
+        Thread closing = Thread.ofPlatform().start(() -> {
+            try {
+                store.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        while (closing.isAlive() && Arrays.stream(closing.getStackTrace())
+                .noneMatch(frame -> frame.getMethodName().equals("freeze"))) {
+            Thread.sleep(1);
+        }
+        try {
+            assertThatThrownBy(() -> open().close()).isInstanceOf(BusyException.class);
+        } finally {
+            end.countDown();
+        }
+        closing.join();
+        assertThat(writing.get()).isNull();
+        try (DirectoryObjectStore after = open()) {
+            assertThat(after.length(OBJECT)).isEqualTo(LENGTH + 10);
+            assertThat(after.check()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldKeepHolesWherePunchMovesData() throws Exception {
+        long length = 64L << 20;
+        try (DirectoryObjectStore store = open()) {
+            store.write(OBJECT, length, MemorySegment.ofArray(new byte[]{1, 2}),
+                    Growth.UNLIMITED);
+            store.punch(OBJECT, 0, 1);
+            assertThat(store.length(OBJECT)).isEqualTo(length + 1);
+            byte[] end = new byte[3];
+            assertThat(store.read(OBJECT, length - 2, MemorySegment.ofArray(end))).isEqualTo(3);
+            assertThat(end).containsExactly(0, 1, 2);
+            store.punch(OBJECT, length - 1, 2);
+            store.resize(OBJECT, length, Growth.UNLIMITED);
+            store.punch(OBJECT, 1, 1); // zeros alone
+            assertThat(store.length(OBJECT)).isEqualTo(length - 1);
+            assertThat(kilobytesOnDisk(newest())).isLessThan(length >> 12);
+        }
+    }
+
+    private static long kilobytesOnDisk(Path file) throws Exception {
+        Process process = new ProcessBuilder("du", "-k", file.toString()).start();
+        String[] fields = new String(process.getInputStream().readAllBytes(),
+                StandardCharsets.UTF_8).split("\\s+", 2);
+        assertThat(process.waitFor()).isZero();
+        return Long.parseLong(fields[0]);
     }
 
     private static boolean write(DirectoryObjectStore store) throws Exception {

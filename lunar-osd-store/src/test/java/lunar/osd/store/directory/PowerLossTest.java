@@ -28,6 +28,7 @@ class PowerLossTest {
     private static final ObjectId HOME = ObjectId.ofPartition(0x10000);
     private static final ObjectId OBJECT = new ObjectId(0x10000, 0x10000);
     private static final ObjectId OTHER = new ObjectId(0x10000, 0x10001);
+    private static final ObjectId THIRD = new ObjectId(0x10000, 0x10002);
     private static final int LENGTH = 50_000;
 
     @TempDir
@@ -152,6 +153,48 @@ class PowerLossTest {
         store.flush(OBJECT);
         try (DirectoryObjectStore after = losePower()) {
             assertThat(content(after, OBJECT)).isEqualTo(all(LENGTH, 8));
+        }
+    }
+
+    private void create(ObjectId object) throws Exception {
+        try (StagedData staged = store.stage()) {
+            staged.write(0, MemorySegment.ofArray(bytes(LENGTH, 8)));
+            store.change(objects -> {
+                objects.create(object, staged, 1);
+                return true;
+            });
+        }
+    }
+
+    /** The flush of another object makes the creation stable. */
+    @Test
+    void shouldCreateAnObjectWithAllOfItsData() throws Exception {
+        create(THIRD);
+        try (DirectoryObjectStore after = losePower()) {
+            assertThat(content(after, THIRD)).isEqualTo(all(LENGTH, 8));
+            assertThat(after.check()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldKeepTheLengthOfAnObjectThatBecameShorterSinceItWasCreated() throws Exception {
+        create(THIRD);
+        store.resize(THIRD, DataStore.SMALL * 2L, Growth.UNLIMITED);
+        try (DirectoryObjectStore after = losePower()) {
+            assertThat(content(after, THIRD)).isEqualTo(all(DataStore.SMALL * 2, 8));
+        }
+    }
+
+    /** Or a flush would have to sync any number of files. */
+    @Test
+    void shouldLimitTheFilesOfNewObjectsThatAreNotStable() throws Exception {
+        int limit = 128;
+        for (int i = 0; i < limit * 2; i++) {
+            create(new ObjectId(0x10000, 0x20000 + i));
+        }
+        try (Sql sql = Sql.reading(new StoreDirectory(folder.resolve("store")).database())) {
+            assertThat(sql.number("SELECT count(*) FROM unsynced WHERE stable = 0"))
+                    .isLessThanOrEqualTo(limit + 1L);
         }
     }
 
