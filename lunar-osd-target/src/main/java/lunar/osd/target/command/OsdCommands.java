@@ -52,10 +52,13 @@ public final class OsdCommands {
     private final DeviceState device;
     private final CommandRunner runner;
 
-    /** @param clock the device's clock, in milliseconds since 1970 UTC */
+    /**
+     * @param clock the device's clock, in milliseconds since 1970 UTC
+     * @param threads run the commands
+     */
     public OsdCommands(ObjectStore store, Identity identity, OsdLimits limits,
-            LongSupplier clock) {
-        device = DeviceState.of(store, identity, limits, clock);
+            LongSupplier clock, CommandThreads threads) {
+        device = DeviceState.of(store, identity, limits, clock, threads);
         runner = new CommandRunner(device);
     }
 
