@@ -371,4 +371,23 @@ class AttributesTest {
                 .completed(CommandFunction.VALIDATION, CommandFunction.COMMAND_CAPABILITY,
                         CommandFunction.SET_ATTRIBUTES_CAPABILITY, CommandFunction.COMMAND);
     }
+
+    @Test
+    void shouldNotReportCommandsForMissingObjectsAsCompleted() {
+        var missing = new ObjectId(PARTITION, 0x9_9999);
+        Attributes.getReply(device, missing, UserObjectAttribute.LOGICAL_LENGTH.id())
+                .invalidField(24, missing)
+                .completed(CommandFunction.VALIDATION, CommandFunction.COMMAND_CAPABILITY,
+                        CommandFunction.GET_ATTRIBUTES_CAPABILITY)
+                .notInitiated(CommandFunction.GET_ATTRIBUTES);
+        Attributes.set(device, missing, Attributes.set(new AttributeId(0x1_0000, 1), (byte) 1))
+                .invalidField(24, missing)
+                .completed(CommandFunction.VALIDATION, CommandFunction.COMMAND_CAPABILITY,
+                        CommandFunction.SET_ATTRIBUTES_CAPABILITY)
+                .notInitiated(CommandFunction.SET_ATTRIBUTES);
+        Attributes.set(device, missing,
+                Attributes.number(UserObjectAttribute.LOGICAL_LENGTH.id(), 1, 8))
+                .invalidField(24, missing)
+                .notInitiated(CommandFunction.SET_ATTRIBUTES);
+    }
 }

@@ -155,21 +155,21 @@ final class CommandRun {
     /** Gets attributes of an object, then sets them: GET ATTRIBUTES. */
     void getThenSet(ObjectId target) throws StorageException, RefusedException {
         List<ObjectId> targets = List.of(target);
-        progress.complete(CommandFunction.COMMAND);
+        progress.begin(CommandFunction.COMMAND);
         if (requests.sets().isEmpty()) {
             querying(objects -> {
-                StoredObject _ = Existing.any(objects, target);
+                StoredObject _ = found(objects, target);
                 getAll(objects, targets);
             });
         } else if (requests.length().isEmpty()) {
             changing(objects -> {
-                phases.check(Existing.any(objects, target).type(), false);
+                phases.check(found(objects, target).type(), false);
                 getAll(objects, targets);
                 setAll(objects, targets);
             });
         } else {
             querying(objects -> {
-                phases.check(Existing.any(objects, target).type(), false);
+                phases.check(found(objects, target).type(), false);
                 getAll(objects, targets);
             });
             resize(target);
@@ -203,20 +203,40 @@ final class CommandRun {
     /** Ends the function of the command; sets and gets attributes of an object. */
     void attributes(ObjectId target) throws StorageException, RefusedException {
         progress.complete(CommandFunction.COMMAND);
+        if (!requests.sets().isEmpty() || gets()) {
+            setThenGet(target);
+        }
+    }
+
+    /** Sets attributes of an object, then gets them: SET ATTRIBUTES, and after the function of other commands. */
+    void setThenGet(ObjectId target) throws StorageException, RefusedException {
         List<ObjectId> targets = List.of(target);
-        if (!requests.sets().isEmpty()) {
+        progress.begin(CommandFunction.COMMAND);
+        if (requests.sets().isEmpty()) {
+            querying(objects -> {
+                StoredObject _ = found(objects, target);
+                getAll(objects, targets);
+            });
+        } else {
             if (requests.length().isPresent()) {
-                querying(objects -> phases.check(Existing.any(objects, target).type(), false));
+                querying(objects -> phases.check(found(objects, target).type(), false));
                 resize(target);
             }
             changing(objects -> {
+                StoredObject _ = found(objects, target);
                 setAll(objects, targets);
                 getAll(objects, targets);
             });
-        } else if (gets()) {
-            querying(objects -> getAll(objects, targets));
         }
         touchAttributes();
+    }
+
+    /** Returns the object of a command that is about attributes alone: its function is to find the object. */
+    private StoredObject found(ObjectReader objects, ObjectId target)
+            throws StorageException, RefusedException {
+        StoredObject found = Existing.any(objects, target);
+        progress.completeLasting(CommandFunction.COMMAND);
+        return found;
     }
 
     /** Ends the function of a command whose attributes are a part of it. */

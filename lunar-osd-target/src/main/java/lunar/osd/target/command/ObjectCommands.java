@@ -175,12 +175,6 @@ final class ObjectCommands {
 
     static void setAttributes(CommandRun run, AttributesCommand command)
             throws StorageException, RefusedException {
-        run.begin();
-        if (run.requests().sets().isEmpty()) {
-            run.querying(objects -> {
-                var _ = Existing.any(objects, command.object());
-            });
-        }
-        run.attributes(command.object());
+        run.setThenGet(command.object());
     }
 }
