@@ -4,15 +4,12 @@ import static lunar.osd.target.OsdFixture.OBJECT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
-import lunar.osd.store.ObjectStore;
-import lunar.osd.store.ObjectStores;
 import lunar.osd.target.command.CommandThreads;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
@@ -22,25 +19,12 @@ import org.junit.jupiter.api.Timeout;
 class CommandThreadsTest {
     private final List<Thread> users = Collections.synchronizedList(new ArrayList<>());
 
-    /** A store that records which threads write to it. */
-    private ObjectStore recording() {
-        ObjectStore store = ObjectStores.inMemory();
-        return (ObjectStore) Proxy.newProxyInstance(ObjectStore.class.getClassLoader(),
-                new Class<?>[]{ObjectStore.class}, (_, method, arguments) -> {
-                    if (method.getName().equals("write")) {
-                        users.add(Thread.currentThread());
-                    }
-                    try {
-                        return method.invoke(store, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
-    }
-
     @Test
     void shouldUseStoreOnPlatformThreadsOfTheDevice() throws Exception {
-        try (var device = new OsdFixture(recording()).withObject()) {
+        try (var device = new OsdFixture(InterceptedStore.of("write", (_, _) -> {
+            users.add(Thread.currentThread());
+            return Optional.empty();
+        })).withObject()) {
             device.write(OBJECT, 0, new byte[1]).isGood();
         }
         assertThat(users).hasSize(1).allSatisfy(thread -> {
