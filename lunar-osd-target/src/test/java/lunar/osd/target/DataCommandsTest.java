@@ -89,6 +89,14 @@ class DataCommandsTest {
         run(ServiceAction.PUNCH, 100, 4, new byte[0]).isGood();
         assertThat(content()).isEqualTo("adef");
         run(ServiceAction.PUNCH, 1, 5, new byte[0]).invalidField(40, OBJECT);
+        run(ServiceAction.PUNCH, Long.MAX_VALUE, 4, new byte[0]).isGood();
+        assertThat(content()).isEqualTo("adef");
+        run(ServiceAction.PUNCH, Long.MAX_VALUE, 3, new byte[0]).isGood();
+        assertThat(content()).isEqualTo("ade");
+        run(ServiceAction.PUNCH, -1, 2, new byte[0]).isGood();
+        assertThat(content()).isEqualTo("ad");
+        run(ServiceAction.PUNCH, 1, -1, new byte[0]).invalidField(40, OBJECT);
+        device.write(OBJECT, 2, bytes("ef")).isGood();
         run(ServiceAction.CLEAR, 2, 4, new byte[0]).isGood();
         assertThat(content()).isEqualTo("adef\0\0");
     }

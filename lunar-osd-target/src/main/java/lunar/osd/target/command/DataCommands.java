@@ -97,7 +97,15 @@ final class DataCommands {
         if (command.startByte() > run.store().length(command.object())) {
             throw RefusedException.field(CdbFieldAt.start(command));
         }
-        run.store().punch(command.object(), command.startByte(), command.byteCount());
+        run.store().punch(command.object(), command.startByte(), count(command));
+    }
+
+    /** Returns the bytes of a range. PUNCH may reach past the end, even past the largest address. */
+    static long count(ByteRangeCommand command) {
+        long count = command.byteCount();
+        long most = Long.MAX_VALUE - command.startByte();
+        return command.action() == ServiceAction.PUNCH && command.startByte() >= 0
+                && Long.compareUnsigned(count, most) > 0 ? most : count;
     }
 
     /** The data are staged, so that a crash leaves the whole object or none. */
