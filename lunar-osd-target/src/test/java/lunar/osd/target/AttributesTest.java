@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import lunar.block.OutOfRangeException;
 import lunar.osd.target.Attributes.Lists;
 import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.ObjectId;
@@ -389,5 +390,16 @@ class AttributesTest {
                 Attributes.number(UserObjectAttribute.LOGICAL_LENGTH.id(), 1, 8))
                 .invalidField(24, missing)
                 .notInitiated(CommandFunction.SET_ATTRIBUTES);
+    }
+
+    @Test
+    void shouldPointToLengthThatTheStoreCannotHave() throws Exception {
+        Attribute length = Attributes.number(UserObjectAttribute.LOGICAL_LENGTH.id(), 1, 8);
+        try (var other = new OsdFixture(InterceptedStore.of("resize", (_, _) -> {
+            throw new OutOfRangeException("too long");
+        })).withObject()) {
+            Attributes.set(other, OBJECT, Attributes.set(new AttributeId(0x1_0000, 1)), length)
+                    .invalidParameter(24 + 14, OBJECT);
+        }
     }
 }

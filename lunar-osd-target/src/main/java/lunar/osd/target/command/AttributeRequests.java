@@ -124,7 +124,7 @@ record AttributeRequests(List<SetEntry> sets, List<AttributeId> list, OptionalIn
     SetEntry.Place lengthPlace() {
         return sets.stream().filter(
                 entry -> entry.attribute().id().equals(UserObjectAttribute.LOGICAL_LENGTH.id()))
-                .map(SetEntry::place).findFirst().orElse(IN_CDB);
+                .map(SetEntry::place).reduce((_, last) -> last).orElse(IN_CDB);
     }
 
     /** Whether attributes are set that are settings of objects: quotas, and the bypass of timestamps. */

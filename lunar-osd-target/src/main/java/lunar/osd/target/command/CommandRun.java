@@ -8,6 +8,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import lunar.block.AbortedException;
+import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
 import lunar.osd.store.ObjectReader;
 import lunar.osd.store.ObjectStore;
@@ -338,7 +339,11 @@ final class CommandRun {
         OptionalLong length = requests.length();
         if (length.isPresent()) {
             long before = store().length(object);
-            store().resize(object, checkedLength(), device.settings().of(object));
+            try {
+                store().resize(object, checkedLength(), device.settings().of(object));
+            } catch (OutOfRangeException _) {
+                throw refusedLength();
+            }
             current.grown(length.getAsLong() - before);
             touch(object, EnumSet.of(Timestamp.DATA_MODIFIED));
         }
@@ -348,9 +353,14 @@ final class CommandRun {
     long checkedLength() throws RefusedException {
         long length = requests.length().orElse(0);
         if (length < 0) {
-            throw requests.lengthPlace().refuse(requests.lengthPlace().length());
+            throw refusedLength();
         }
         return length;
+    }
+
+    /** Returns the refusal of the length that is set. */
+    RefusedException refusedLength() {
+        return requests.lengthPlace().refuse(requests.lengthPlace().length());
     }
 
     // --- timestamps ---

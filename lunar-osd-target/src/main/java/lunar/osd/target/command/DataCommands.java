@@ -3,6 +3,7 @@ package lunar.osd.target.command;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.List;
+import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
 import lunar.osd.store.StagedData;
 import lunar.osd.store.Timestamp;
@@ -154,7 +155,11 @@ final class DataCommands {
             at += extent.length();
         }
         if (cut && staged.length() < length) {
-            staged.write(length - 1, MemorySegment.ofArray(new byte[1]));
+            try {
+                staged.write(length - 1, MemorySegment.ofArray(new byte[1]));
+            } catch (OutOfRangeException _) {
+                throw run.refusedLength();
+            }
         }
     }
 }
