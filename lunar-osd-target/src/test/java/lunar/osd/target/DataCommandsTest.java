@@ -119,6 +119,22 @@ class DataCommandsTest {
         device.read(OBJECT, 9, 0).isGood();
     }
 
+    /** The sense data count what the object has of the range, whatever of it the initiator receives. */
+    @Test
+    void shouldCountBytesReadPastEndForInitiatorThatReceivesLess() {
+        device.write(OBJECT, 0, bytes("abcde")).isGood();
+        for (int received : new int[]{0, 2, 4, 6}) {
+            Reply reply = device.run(new ByteRangeCommand(ServiceAction.READ, v2(), OBJECT, 8, 1,
+                    0), new byte[0], received);
+            reply.failed(SenseKey.RECOVERED_ERROR,
+                    AdditionalSense.READ_PAST_END_OF_USER_OBJECT, OBJECT);
+            assertThat(reply.sense().commandSpecific()).isEqualTo(OptionalLong.of(4));
+            assertThat(reply.dataInBytes()).isEqualTo(4);
+            assertThat(reply.data()).isEqualTo(Arrays.copyOf(bytes("bcde"),
+                    Math.min(received, 4)));
+        }
+    }
+
     @Test
     void shouldZeroGapsBetweenDataAndAttributes() {
         device.write(OBJECT, 0, bytes("abc")).isGood();
