@@ -16,6 +16,7 @@ import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.attribute.ListParameters;
+import lunar.osd.wire.attribute.PageParameters;
 import lunar.osd.wire.command.ByteRangeCommand;
 import lunar.osd.wire.command.CommandOptions;
 import lunar.osd.wire.command.CommonFields;
@@ -225,6 +226,16 @@ class OtherCommandsTest {
         perform("5f 00 00 00 00 00 00 00 18 00", key, 0).isGood(); // REGISTER
         assertThat(perform("5f 01 03 00 00 00 00 00 18 00", new byte[24], 0).status())
                 .isEqualTo(Status.RESERVATION_CONFLICT); // RESERVE with another key
+    }
+
+    @Test
+    void shouldPerformScsiCommandsWithEmptyAttributeParametersOfAnyFormat() {
+        Bytes ready = Bytes.of(new byte[16]);
+        device.run(new PerformScsiCommand(v2().withAttributes(new PageParameters(
+                PageParameters.NO_PAGE, BufferPart.NONE, Optional.empty(), BufferPart.NONE)),
+                ObjectId.ROOT, ready)).isGood();
+        device.run(new PerformScsiCommand(v2().withAttributes(PageParameters.get(1,
+                new BufferPart(0, 100))), ObjectId.ROOT, ready)).invalidField(52, ObjectId.ROOT);
     }
 
     @Test

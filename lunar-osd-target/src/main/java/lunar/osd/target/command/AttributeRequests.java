@@ -55,6 +55,16 @@ record AttributeRequests(List<SetEntry> sets, List<AttributeId> list, OptionalIn
         };
     }
 
+    /** Whether a command asks for nothing about attributes, in whichever format. */
+    static boolean isNone(AttributeParameters parameters) {
+        return switch (parameters) {
+            case FieldParameters _ -> false;
+            case ListParameters lists -> lists.getList().isEmpty() && lists.setList().isEmpty();
+            case PageParameters pages -> pages.getPage() == PageParameters.NO_PAGE
+                    && pages.set().isEmpty();
+        };
+    }
+
     /** Where in data-in a command wants attributes. */
     static BufferPart retrieved(AttributeParameters parameters) {
         return switch (parameters) {

@@ -137,8 +137,8 @@ final class CommandRun {
             progress.complete(CommandFunction.COMMAND);
             setAll(objects, targets);
             getAll(objects, targets);
+            touchAttributes(objects, targets);
         });
-        touchAttributes();
     }
 
     /** Sets and gets attributes of the object, then performs the function, all in one change of the store. */
@@ -374,6 +374,16 @@ final class CommandRun {
     void touch(ObjectId object, Set<Timestamp> which) throws StorageException {
         if (!isBypassed()) {
             store().touch(object, which, nowMs);
+        }
+    }
+
+    /** Sets when attributes of objects were accessed, which the command may have created, if they were. */
+    private void touchAttributes(ObjectWriter objects, List<ObjectId> targets)
+            throws StorageException {
+        if (gets() && !isBypassed()) {
+            for (ObjectId target : targets) {
+                objects.setTime(target, Timestamp.ATTRIBUTES_ACCESSED, nowMs);
+            }
         }
     }
 

@@ -13,7 +13,6 @@ import lunar.osd.store.ObjectStore;
 import lunar.osd.target.attribute.RefusedException;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
-import lunar.osd.wire.attribute.ListParameters;
 import lunar.osd.wire.command.AttributesCommand;
 import lunar.osd.wire.command.ByteRangeCommand;
 import lunar.osd.wire.command.CreateCollectionCommand;
@@ -124,7 +123,7 @@ public final class OsdCommands {
 
     /** Executes the command in the CDB; there is no place for attributes beside it. */
     private static void performScsi(ScsiTask task, PerformScsiCommand command) {
-        if (!command.common().attributes().equals(ListParameters.NONE)) {
+        if (!AttributeRequests.isNone(command.common().attributes())) {
             refuse(task, command, Sense.invalidFieldInCdb(CdbFieldAt.ATTRIBUTES));
         } else {
             new EmbeddedTask(task, command).execute();
