@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import lunar.block.Identity;
 import lunar.osd.store.ObjectStore;
+import lunar.osd.target.command.CommandThreads;
 import lunar.osd.target.command.OsdCommands;
 import lunar.osd.target.command.OsdLimits;
 import lunar.scsi.Bytes;
@@ -37,6 +38,7 @@ final class OsdDevice implements PeripheralDevice, ModeCommands.Source {
     private final ObjectStore store;
     private final Identity identity;
     private final UnitModes<Boolean> modes;
+    private final CommandThreads threads = CommandThreads.ofDevice();
 
     OsdDevice(LogicalUnit unit, OsdSpec spec) throws IOException {
         this.unit = unit;
@@ -81,7 +83,7 @@ final class OsdDevice implements PeripheralDevice, ModeCommands.Source {
     /** Adds the commands. */
     void register(CommandSet commands, UnitContext context) {
         new OsdCommands(store, identity, new OsdLimits(context.maxTransferBytes()),
-                System::currentTimeMillis).register(commands);
+                System::currentTimeMillis, threads).register(commands);
         new ModeCommands(unit, this).register(commands);
     }
 
@@ -94,5 +96,8 @@ final class OsdDevice implements PeripheralDevice, ModeCommands.Source {
     }
 
     @Override
-    public void stopFollowing() { modes.end(); }
+    public void stopFollowing() {
+        modes.end();
+        threads.close(); // no LUN has the unit any more
+    }
 }

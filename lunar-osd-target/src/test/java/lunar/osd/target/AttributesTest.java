@@ -10,7 +10,10 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import lunar.block.OutOfRangeException;
+import lunar.osd.store.Timestamp;
 import lunar.osd.target.Attributes.Lists;
+import lunar.osd.target.attribute.Values;
 import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
@@ -25,8 +28,10 @@ import lunar.osd.wire.command.AttributesCommand;
 import lunar.osd.wire.command.ByteRangeCommand;
 import lunar.osd.wire.command.CommandOptions;
 import lunar.osd.wire.command.CreateCollectionCommand;
+import lunar.osd.wire.command.CreateCommand;
 import lunar.osd.wire.command.Isolation;
 import lunar.osd.wire.command.RemoveCommand;
+import lunar.osd.wire.page.CurrentCommandAttribute;
 import lunar.osd.wire.page.PageIdentification;
 import lunar.osd.wire.page.PartitionAttribute;
 import lunar.osd.wire.page.RootAttribute;
@@ -370,5 +375,53 @@ class AttributesTest {
                 .invalidParameter(4 + 11, OBJECT)
                 .completed(CommandFunction.VALIDATION, CommandFunction.COMMAND_CAPABILITY,
                         CommandFunction.SET_ATTRIBUTES_CAPABILITY, CommandFunction.COMMAND);
+    }
+
+    @Test
+    void shouldNotReportCommandsForMissingObjectsAsCompleted() {
+        var missing = new ObjectId(PARTITION, 0x9_9999);
+        Attributes.getReply(device, missing, UserObjectAttribute.LOGICAL_LENGTH.id())
+                .invalidField(24, missing)
+                .completed(CommandFunction.VALIDATION, CommandFunction.COMMAND_CAPABILITY,
+                        CommandFunction.GET_ATTRIBUTES_CAPABILITY)
+                .notInitiated(CommandFunction.GET_ATTRIBUTES);
+        Attributes.set(device, missing, Attributes.set(new AttributeId(0x1_0000, 1), (byte) 1))
+                .invalidField(24, missing)
+                .completed(CommandFunction.VALIDATION, CommandFunction.COMMAND_CAPABILITY,
+                        CommandFunction.SET_ATTRIBUTES_CAPABILITY)
+                .notInitiated(CommandFunction.SET_ATTRIBUTES);
+        Attributes.set(device, missing,
+                Attributes.number(UserObjectAttribute.LOGICAL_LENGTH.id(), 1, 8))
+                .invalidField(24, missing)
+                .notInitiated(CommandFunction.SET_ATTRIBUTES);
+    }
+
+    @Test
+    void shouldPointToLengthThatTheStoreCannotHave() throws Exception {
+        Attribute length = Attributes.number(UserObjectAttribute.LOGICAL_LENGTH.id(), 1, 8);
+        try (var other = new OsdFixture(InterceptedStore.of("resize", (_, _) -> {
+            throw new OutOfRangeException("too long");
+        })).withObject()) {
+            Attributes.set(other, OBJECT, Attributes.set(new AttributeId(0x1_0000, 1)), length)
+                    .invalidParameter(24 + 14, OBJECT);
+        }
+    }
+
+    /** The partition of an object that is created has been asked for nothing. */
+    @Test
+    void shouldTouchTheObjectThatIsCreatedAndNotItsPartition() throws Exception {
+        var partition = ObjectId.ofPartition(PARTITION);
+        boolean _ = device.store.<Boolean, RuntimeException>change(objects -> {
+            objects.setTime(partition, Timestamp.ATTRIBUTES_ACCESSED, 1000);
+            return true;
+        });
+        Lists lists = Attributes.lists(List.of(), List.of(CurrentCommandAttribute.OBJECT_ID.id()));
+        var created = new ObjectId(PARTITION, Values.number(Attributes.decode(device.run(
+                new CreateCommand(lists.in(v2()), partition, 0, 0), lists.out(), 1000).isGood()
+                .data()).getFirst().value()));
+        assertThat(Attributes.numberOf(device, partition,
+                PartitionAttribute.ATTRIBUTES_ACCESSED.id())).isEqualTo(1000);
+        assertThat(Attributes.numberOf(device, created,
+                UserObjectAttribute.ATTRIBUTES_ACCESSED.id())).isGreaterThan(1000);
     }
 }

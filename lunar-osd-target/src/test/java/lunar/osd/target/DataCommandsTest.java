@@ -89,6 +89,14 @@ class DataCommandsTest {
         run(ServiceAction.PUNCH, 100, 4, new byte[0]).isGood();
         assertThat(content()).isEqualTo("adef");
         run(ServiceAction.PUNCH, 1, 5, new byte[0]).invalidField(40, OBJECT);
+        run(ServiceAction.PUNCH, Long.MAX_VALUE, 4, new byte[0]).isGood();
+        assertThat(content()).isEqualTo("adef");
+        run(ServiceAction.PUNCH, Long.MAX_VALUE, 3, new byte[0]).isGood();
+        assertThat(content()).isEqualTo("ade");
+        run(ServiceAction.PUNCH, -1, 2, new byte[0]).isGood();
+        assertThat(content()).isEqualTo("ad");
+        run(ServiceAction.PUNCH, 1, -1, new byte[0]).invalidField(40, OBJECT);
+        device.write(OBJECT, 2, bytes("ef")).isGood();
         run(ServiceAction.CLEAR, 2, 4, new byte[0]).isGood();
         assertThat(content()).isEqualTo("adef\0\0");
     }
@@ -109,6 +117,22 @@ class DataCommandsTest {
         assertThat(behind.data()).isEmpty();
         assertThat(behind.sense().commandSpecific()).isEqualTo(OptionalLong.of(0));
         device.read(OBJECT, 9, 0).isGood();
+    }
+
+    /** The sense data count what the object has of the range, whatever of it the initiator receives. */
+    @Test
+    void shouldCountBytesReadPastEndForInitiatorThatReceivesLess() {
+        device.write(OBJECT, 0, bytes("abcde")).isGood();
+        for (int received : new int[]{0, 2, 4, 6}) {
+            Reply reply = device.run(new ByteRangeCommand(ServiceAction.READ, v2(), OBJECT, 8, 1,
+                    0), new byte[0], received);
+            reply.failed(SenseKey.RECOVERED_ERROR,
+                    AdditionalSense.READ_PAST_END_OF_USER_OBJECT, OBJECT);
+            assertThat(reply.sense().commandSpecific()).isEqualTo(OptionalLong.of(4));
+            assertThat(reply.dataInBytes()).isEqualTo(4);
+            assertThat(reply.data()).isEqualTo(Arrays.copyOf(bytes("bcde"),
+                    Math.min(received, 4)));
+        }
     }
 
     @Test

@@ -98,11 +98,12 @@ class ListCommandsTest {
                     identifier).isGood();
             ObjectList part = ObjectList.decode(MemorySegment.ofArray(reply.data()),
                     OsdVersion.OSD_2, ServiceAction.LIST);
+            assertThat(part.header().additionalLength()).as("the list from here on")
+                    .isEqualTo(16 + 8 * (3000 - all.size()));
             all.addAll(part.ids());
             from = part.header().continuationId();
             assertThat(part.header().changed()).isFalse();
             if (from != 0) {
-                assertThat(part.header().additionalLength()).isEqualTo(16 + 8 * 3000);
                 assertThat(part.header().listIdentifier()).isNotZero();
             }
             identifier = part.header().listIdentifier();
@@ -160,6 +161,8 @@ class ListCommandsTest {
                 ServiceAction.LIST);
         assertThat(list.objects()).hasSize(1);
         assertThat(list.header().continuationId()).isEqualTo(0x1_0001);
+        assertThat(list.header().additionalLength()).as("the header of the second counts")
+                .isEqualTo(16 + list.objects().getFirst().length() + 16);
     }
 
     @Test

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import lunar.osd.target.Attributes.Lists;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
@@ -16,6 +18,7 @@ import lunar.osd.wire.attribute.MultiObjectAttributesList;
 import lunar.osd.wire.attribute.ObjectAttributes;
 import lunar.osd.wire.command.AttributesCommand;
 import lunar.osd.wire.command.CreateCollectionCommand;
+import lunar.osd.wire.command.CreateCommand;
 import lunar.osd.wire.page.UserObjectAttribute;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -68,5 +71,37 @@ class MemberCommandsTest {
     void shouldGetAttributesOfMembersBeforeTheyAreRemoved() throws Exception {
         assertColor(ServiceAction.REMOVE_MEMBER_OBJECTS, 2);
         device.read(OBJECT, 0, 1).invalidField(24, OBJECT);
+    }
+
+    /** Another command removes a member while the lengths of all are set. */
+    @Test
+    void shouldSkipMemberThatIsRemovedWhileLengthsAreSet() throws Exception {
+        var first = new ObjectId(PARTITION, 0x2_0000);
+        var second = new ObjectId(PARTITION, 0x2_0001);
+        var removes = new AtomicBoolean();
+        try (var other = new OsdFixture(InterceptedStore.of("resize", (store, arguments) -> {
+            if (arguments[0].equals(first) && removes.get()) {
+                boolean _ = store.<Boolean, RuntimeException>change(objects -> {
+                    objects.remove(first);
+                    return true;
+                });
+            }
+            return Optional.empty();
+        })).withObject()) {
+            other.run(new CreateCollectionCommand(ServiceAction.CREATE_COLLECTION, v2(),
+                    COLLECTION, 0, false, 0)).isGood();
+            Lists member = Attributes.lists(List.of(Attributes.number(
+                    UserObjectAttribute.collection(1), COLLECTION.object(), 8)), List.of());
+            for (ObjectId id : List.of(first, second)) {
+                other.run(new CreateCommand(member.in(v2()), id, 0, 0), member.out(), 0).isGood();
+            }
+            removes.set(true);
+            AttributeId length = UserObjectAttribute.LOGICAL_LENGTH.id();
+            Lists lists = Attributes.lists(List.of(Attributes.number(length, 5, 8)), List.of());
+            other.run(new AttributesCommand(ServiceAction.SET_MEMBER_ATTRIBUTES, lists.in(v2()),
+                    COLLECTION, false, 0), lists.out(), 0).isGood();
+            assertThat(Attributes.numberOf(other, second, length)).isEqualTo(5);
+            other.read(first, 0, 1).invalidField(24, first);
+        }
     }
 }

@@ -8,11 +8,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import lunar.osd.store.DataRange;
 import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.attribute.ListParameters;
+import lunar.osd.wire.attribute.PageParameters;
 import lunar.osd.wire.command.ByteRangeCommand;
 import lunar.osd.wire.command.CommandOptions;
 import lunar.osd.wire.command.CommonFields;
@@ -140,7 +144,33 @@ class OtherCommandsTest {
         map(1000, -1, 0).invalidField(40, OBJECT);
     }
 
+    @Test
+    void shouldCountRangesOfTheTypeThatIsWanted() throws Exception {
+        List<DataRange> ranges = List.of(new DataRange(0, 10, true),
+                new DataRange(10, 10, false), new DataRange(20, 10, true));
+        try (var sparse = new OsdFixture(InterceptedStore.of("ranges",
+                (_, arguments) -> Optional.of(ranges.stream()
+                        .filter(range -> range.offset() >= (long) arguments[1])
+                        .limit((int) arguments[2]).toList())))
+                .withObject()) {
+            sparse.write(OBJECT, 0, new byte[30]).isGood();
+            String first = "0000 0001 0000000a 0000000000000000";
+            String hole = "0000 0002 0000000a 000000000000000a";
+            String last = "0000 0001 0000000a 0000000000000014";
+            map(sparse, 1000, 0, 0).isGood().has("0000000000000030" + first + hole + last);
+            map(sparse, 1000, 0, 1).isGood().has("0000000000000020" + first + last);
+            map(sparse, 24, 0, 1).isGood().has("0000000000000020" + first);
+            map(sparse, 8, 0, 0).isGood().has("0000000000000030");
+            map(sparse, 1000, 0, 2).isGood().has("0000000000000010" + hole);
+            map(sparse, 12, 0, 2).isGood().has("0000000000000010 0000 0002");
+        }
+    }
+
     private Reply map(long allocation, long start, int type) {
+        return map(device, allocation, start, type);
+    }
+
+    private static Reply map(OsdFixture device, long allocation, long start, int type) {
         return device.run(new ReadMapCommand(v2(), OBJECT, allocation, start, type));
     }
 
@@ -196,6 +226,16 @@ class OtherCommandsTest {
         perform("5f 00 00 00 00 00 00 00 18 00", key, 0).isGood(); // REGISTER
         assertThat(perform("5f 01 03 00 00 00 00 00 18 00", new byte[24], 0).status())
                 .isEqualTo(Status.RESERVATION_CONFLICT); // RESERVE with another key
+    }
+
+    @Test
+    void shouldPerformScsiCommandsWithEmptyAttributeParametersOfAnyFormat() {
+        Bytes ready = Bytes.of(new byte[16]);
+        device.run(new PerformScsiCommand(v2().withAttributes(new PageParameters(
+                PageParameters.NO_PAGE, BufferPart.NONE, Optional.empty(), BufferPart.NONE)),
+                ObjectId.ROOT, ready)).isGood();
+        device.run(new PerformScsiCommand(v2().withAttributes(PageParameters.get(1,
+                new BufferPart(0, 100))), ObjectId.ROOT, ready)).invalidField(52, ObjectId.ROOT);
     }
 
     @Test

@@ -5,6 +5,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
@@ -20,7 +24,7 @@ import lunar.scsi.target.Nexus;
 import lunar.scsi.target.ScsiTask;
 import org.jspecify.annotations.Nullable;
 
-/** A task whose data are there from the start, and whose work runs in the caller's thread. */
+/** A task whose data are there from the start, and whose caller waits for its work. */
 final class ScriptedTask implements ScsiTask {
     private final Nexus nexus;
     private final DeviceServer server;
@@ -213,5 +217,26 @@ final class ScriptedTask implements ScsiTask {
             throw new AssertionError("an exception left the device", e);
         }
         outcome.accept(this);
+    }
+
+    @Override
+    public void work(Executor executor, Callable<Consumer<ScsiTask>> blocking) {
+        var done = new FutureTask<>(blocking);
+        try {
+            executor.execute(done);
+        } catch (RejectedExecutionException _) {
+            end(Status.BUSY);
+            return;
+        }
+        work(() -> {
+            try {
+                return done.get();
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof Exception cause) {
+                    throw cause;
+                }
+                throw e;
+            }
+        });
     }
 }

@@ -127,7 +127,10 @@ public interface PeripheralDevice {
      */
     default void startFollowing() throws IOException {}
 
-    /** Stops following changes by other servers, if it does. */
+    /**
+     * Stops following changes by other servers, if it does, and releases threads. Called when no LUN has the unit any
+     * more, perhaps several times.
+     */
     default void stopFollowing() {}
 
     /** Checks whether the device has changed by itself, for example its size. May block. */

@@ -2,6 +2,7 @@ package lunar.scsi.target;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
@@ -149,4 +150,11 @@ public interface ScsiTask {
      * between two pieces.
      */
     void work(Callable<Consumer<ScsiTask>> blocking);
+
+    /**
+     * Like {@link #work(Callable)}, but on a thread of an executor: for work that computes for long or calls native
+     * code, which would keep the thread that other work shares. The task ends with BUSY if the executor rejects the
+     * work, and at once if it is aborted before the work has begun.
+     */
+    void work(Executor executor, Callable<Consumer<ScsiTask>> blocking);
 }

@@ -55,6 +55,16 @@ record AttributeRequests(List<SetEntry> sets, List<AttributeId> list, OptionalIn
         };
     }
 
+    /** Whether a command asks for nothing about attributes, in whichever format. */
+    static boolean isNone(AttributeParameters parameters) {
+        return switch (parameters) {
+            case FieldParameters _ -> false;
+            case ListParameters lists -> lists.getList().isEmpty() && lists.setList().isEmpty();
+            case PageParameters pages -> pages.getPage() == PageParameters.NO_PAGE
+                    && pages.set().isEmpty();
+        };
+    }
+
     /** Where in data-in a command wants attributes. */
     static BufferPart retrieved(AttributeParameters parameters) {
         return switch (parameters) {
@@ -124,7 +134,7 @@ record AttributeRequests(List<SetEntry> sets, List<AttributeId> list, OptionalIn
     SetEntry.Place lengthPlace() {
         return sets.stream().filter(
                 entry -> entry.attribute().id().equals(UserObjectAttribute.LOGICAL_LENGTH.id()))
-                .map(SetEntry::place).findFirst().orElse(IN_CDB);
+                .map(SetEntry::place).reduce((_, last) -> last).orElse(IN_CDB);
     }
 
     /** Whether attributes are set that are settings of objects: quotas, and the bypass of timestamps. */

@@ -57,7 +57,7 @@ final class CommandChecks {
         }
         switch (command) {
             case ByteRangeCommand range -> {
-                checkRange(command, range.startByte(), range.byteCount());
+                checkRange(command, range.startByte(), DataCommands.count(range));
                 boolean transfers = range.hasDataOut() || range.hasDataIn();
                 if (transfers && range.byteCount() > limits.maxTransferBytes()
                         - range.continuationLength()) {

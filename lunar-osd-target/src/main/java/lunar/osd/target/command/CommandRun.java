@@ -8,6 +8,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import lunar.block.AbortedException;
+import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
 import lunar.osd.store.ObjectReader;
 import lunar.osd.store.ObjectStore;
@@ -136,8 +137,8 @@ final class CommandRun {
             progress.complete(CommandFunction.COMMAND);
             setAll(objects, targets);
             getAll(objects, targets);
+            touchAttributes(objects, targets);
         });
-        touchAttributes();
     }
 
     /** Sets and gets attributes of the object, then performs the function, all in one change of the store. */
@@ -155,21 +156,21 @@ final class CommandRun {
     /** Gets attributes of an object, then sets them: GET ATTRIBUTES. */
     void getThenSet(ObjectId target) throws StorageException, RefusedException {
         List<ObjectId> targets = List.of(target);
-        progress.complete(CommandFunction.COMMAND);
+        progress.begin(CommandFunction.COMMAND);
         if (requests.sets().isEmpty()) {
             querying(objects -> {
-                StoredObject _ = Existing.any(objects, target);
+                StoredObject _ = found(objects, target);
                 getAll(objects, targets);
             });
         } else if (requests.length().isEmpty()) {
             changing(objects -> {
-                phases.check(Existing.any(objects, target).type(), false);
+                phases.check(found(objects, target).type(), false);
                 getAll(objects, targets);
                 setAll(objects, targets);
             });
         } else {
             querying(objects -> {
-                phases.check(Existing.any(objects, target).type(), false);
+                phases.check(found(objects, target).type(), false);
                 getAll(objects, targets);
             });
             resize(target);
@@ -203,20 +204,40 @@ final class CommandRun {
     /** Ends the function of the command; sets and gets attributes of an object. */
     void attributes(ObjectId target) throws StorageException, RefusedException {
         progress.complete(CommandFunction.COMMAND);
+        if (!requests.sets().isEmpty() || gets()) {
+            setThenGet(target);
+        }
+    }
+
+    /** Sets attributes of an object, then gets them: SET ATTRIBUTES, and after the function of other commands. */
+    void setThenGet(ObjectId target) throws StorageException, RefusedException {
         List<ObjectId> targets = List.of(target);
-        if (!requests.sets().isEmpty()) {
+        progress.begin(CommandFunction.COMMAND);
+        if (requests.sets().isEmpty()) {
+            querying(objects -> {
+                StoredObject _ = found(objects, target);
+                getAll(objects, targets);
+            });
+        } else {
             if (requests.length().isPresent()) {
-                querying(objects -> phases.check(Existing.any(objects, target).type(), false));
+                querying(objects -> phases.check(found(objects, target).type(), false));
                 resize(target);
             }
             changing(objects -> {
+                StoredObject _ = found(objects, target);
                 setAll(objects, targets);
                 getAll(objects, targets);
             });
-        } else if (gets()) {
-            querying(objects -> getAll(objects, targets));
         }
         touchAttributes();
+    }
+
+    /** Returns the object of a command that is about attributes alone: its function is to find the object. */
+    private StoredObject found(ObjectReader objects, ObjectId target)
+            throws StorageException, RefusedException {
+        StoredObject found = Existing.any(objects, target);
+        progress.completeLasting(CommandFunction.COMMAND);
+        return found;
     }
 
     /** Ends the function of a command whose attributes are a part of it. */
@@ -318,7 +339,11 @@ final class CommandRun {
         OptionalLong length = requests.length();
         if (length.isPresent()) {
             long before = store().length(object);
-            store().resize(object, checkedLength(), device.settings().of(object));
+            try {
+                store().resize(object, checkedLength(), device.settings().of(object));
+            } catch (OutOfRangeException _) {
+                throw refusedLength();
+            }
             current.grown(length.getAsLong() - before);
             touch(object, EnumSet.of(Timestamp.DATA_MODIFIED));
         }
@@ -328,9 +353,14 @@ final class CommandRun {
     long checkedLength() throws RefusedException {
         long length = requests.length().orElse(0);
         if (length < 0) {
-            throw requests.lengthPlace().refuse(requests.lengthPlace().length());
+            throw refusedLength();
         }
         return length;
+    }
+
+    /** Returns the refusal of the length that is set. */
+    RefusedException refusedLength() {
+        return requests.lengthPlace().refuse(requests.lengthPlace().length());
     }
 
     // --- timestamps ---
@@ -344,6 +374,16 @@ final class CommandRun {
     void touch(ObjectId object, Set<Timestamp> which) throws StorageException {
         if (!isBypassed()) {
             store().touch(object, which, nowMs);
+        }
+    }
+
+    /** Sets when attributes of objects were accessed, which the command may have created, if they were. */
+    private void touchAttributes(ObjectWriter objects, List<ObjectId> targets)
+            throws StorageException {
+        if (gets() && !isBypassed()) {
+            for (ObjectId target : targets) {
+                objects.setTime(target, Timestamp.ATTRIBUTES_ACCESSED, nowMs);
+            }
         }
     }
 

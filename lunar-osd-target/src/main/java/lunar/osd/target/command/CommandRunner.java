@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Executes commands: takes data-out apart and takes memory for data-in on the task's loop, runs the command on a thread
- * of its own, and ends the task with its data or with sense data that name the object.
+ * of the device, and ends the task with its data or with sense data that name the object.
  */
 final class CommandRunner {
     /** The function of a command. */
@@ -61,7 +61,7 @@ final class CommandRunner {
             return;
         }
         var in = new DataIn(room, retrieved);
-        task.work(() -> run(task, command, function, out, in, progress));
+        task.work(device.threads(), () -> run(task, command, function, out, in, progress));
     }
 
     /** Refuses retrieved attributes that would overwrite data. */

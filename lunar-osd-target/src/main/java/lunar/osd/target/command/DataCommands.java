@@ -3,6 +3,7 @@ package lunar.osd.target.command;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.List;
+import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
 import lunar.osd.store.StagedData;
 import lunar.osd.store.Timestamp;
@@ -56,14 +57,8 @@ final class DataCommands {
         long present = 0;
         boolean past = false;
         for (Extent extent : run.out().extents()) {
-            MemorySegment target = run.in().data(at, extent.length());
-            long read = extent.length() == 0
-                    ? Math.min(0, run.store().length(object)) // the object has to exist
-                    : run.store().read(object, extent.offset(), target);
-            if (read < target.byteSize()) {
-                target.asSlice(read).fill((byte) 0);
-                past = true;
-            }
+            long read = read(run, object, extent, run.in().data(at, extent.length()));
+            past |= read < extent.length();
             present += read;
             at += extent.length();
         }
@@ -73,6 +68,28 @@ final class DataCommands {
             run.report(Sense.of(SenseKey.RECOVERED_ERROR,
                     AdditionalSense.READ_PAST_END_OF_USER_OBJECT).withCommandSpecific(present));
         }
+    }
+
+    /**
+     * Reads a range into memory for as much of it as the initiator receives, and zeros what is behind the data. Returns
+     * the bytes of the range that the object has, received or not.
+     */
+    private static long read(CommandRun run, ObjectId object, Extent extent, MemorySegment target)
+            throws StorageException {
+        if (target.byteSize() == 0) { // the object has to exist
+            return within(extent, run.store().length(object));
+        }
+        long read = run.store().read(object, extent.offset(), target);
+        if (read < target.byteSize()) {
+            target.asSlice(read).fill((byte) 0);
+            return read;
+        }
+        return read == extent.length() ? read : within(extent, run.store().length(object));
+    }
+
+    /** Returns how many bytes of a range are within the length of an object. */
+    private static long within(Extent extent, long length) {
+        return Math.clamp(length - extent.offset(), 0, extent.length());
     }
 
     private static void write(CommandRun run, ObjectId object)
@@ -97,7 +114,15 @@ final class DataCommands {
         if (command.startByte() > run.store().length(command.object())) {
             throw RefusedException.field(CdbFieldAt.start(command));
         }
-        run.store().punch(command.object(), command.startByte(), command.byteCount());
+        run.store().punch(command.object(), command.startByte(), count(command));
+    }
+
+    /** Returns the bytes of a range. PUNCH may reach past the end, even past the largest address. */
+    static long count(ByteRangeCommand command) {
+        long count = command.byteCount();
+        long most = Long.MAX_VALUE - command.startByte();
+        return command.action() == ServiceAction.PUNCH && command.startByte() >= 0
+                && Long.compareUnsigned(count, most) > 0 ? most : count;
     }
 
     /** The data are staged, so that a crash leaves the whole object or none. */
@@ -146,7 +171,11 @@ final class DataCommands {
             at += extent.length();
         }
         if (cut && staged.length() < length) {
-            staged.write(length - 1, MemorySegment.ofArray(new byte[1]));
+            try {
+                staged.write(length - 1, MemorySegment.ofArray(new byte[1]));
+            } catch (OutOfRangeException _) {
+                throw run.refusedLength();
+            }
         }
     }
 }

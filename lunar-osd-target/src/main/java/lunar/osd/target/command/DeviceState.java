@@ -13,12 +13,14 @@ import lunar.osd.store.ObjectStore;
  * @param clock the device's clock, in milliseconds since 1970 UTC
  * @param settings cached settings of objects
  * @param lists lists that initiators may continue
+ * @param threads run the commands
  */
 record DeviceState(ObjectStore store, Identity identity, OsdLimits limits, LongSupplier clock,
-        SettingsCache settings, ListRegistry lists) {
+        SettingsCache settings, ListRegistry lists,
+        CommandThreads threads) {
     static DeviceState of(ObjectStore store, Identity identity, OsdLimits limits,
-            LongSupplier clock) {
+            LongSupplier clock, CommandThreads threads) {
         return new DeviceState(store, identity, limits, clock, new SettingsCache(store),
-                new ListRegistry());
+                new ListRegistry(), threads);
     }
 }

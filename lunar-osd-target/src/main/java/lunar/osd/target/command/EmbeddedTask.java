@@ -2,6 +2,7 @@ package lunar.osd.target.command;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
@@ -145,4 +146,9 @@ final class EmbeddedTask implements ScsiTask {
 
     @Override
     public void work(Callable<Consumer<ScsiTask>> blocking) { outer.work(blocking); }
+
+    @Override
+    public void work(Executor executor, Callable<Consumer<ScsiTask>> blocking) {
+        outer.work(executor, blocking);
+    }
 }

@@ -14,6 +14,7 @@ final class FunctionProgress {
     private final Set<CommandFunction> notInitiated = EnumSet.of(
             CommandFunction.COMMAND_CAPABILITY, CommandFunction.COMMAND);
     private final Set<CommandFunction> completed = EnumSet.noneOf(CommandFunction.class);
+    private final Set<CommandFunction> lasting = EnumSet.noneOf(CommandFunction.class);
 
     /** Starts with the validation of a command that gets or sets attributes, or neither. */
     FunctionProgress(boolean gets, boolean sets) {
@@ -50,6 +51,12 @@ final class FunctionProgress {
         completed.add(function);
     }
 
+    /** Records that a function is complete that has changed nothing, so that it is never undone. */
+    void completeLasting(CommandFunction function) {
+        complete(function);
+        lasting.add(function);
+    }
+
     /** Returns the functions that are complete, before a change that may be undone. */
     Set<CommandFunction> completed() {
         return EnumSet.copyOf(completed);
@@ -57,7 +64,8 @@ final class FunctionProgress {
 
     /** Records that the functions of a change were undone with it. */
     void undo(Set<CommandFunction> completedBefore) {
-        completed.retainAll(completedBefore);
+        completed.removeIf(function -> !completedBefore.contains(function)
+                && !lasting.contains(function));
     }
 
     /** Returns what an error reports. */

@@ -22,15 +22,14 @@ import lunar.scsi.Bytes;
  */
 final class ListCommands {
     private static final int ID_LENGTH = 8;
+    /** Bytes of the field of the additional length, which does not count itself. */
+    private static final int UNCOUNTED = 8;
 
     /** What a list has: identifiers of objects of one type. */
     private interface Source {
         ObjectType type();
 
         List<Long> ids(long from, int max) throws StorageException;
-
-        /** The number of all. */
-        long count() throws StorageException;
 
         ObjectId object(long id);
     }
@@ -41,18 +40,22 @@ final class ListCommands {
         private final long allocationLength;
         private long at = ListHeader.LENGTH;
         private long continuation;
-        private long leftOut;
+        private long leftOut; // bytes
 
         Reply(DataIn in, long allocationLength) {
             this.in = in;
             this.allocationLength = allocationLength;
         }
 
+        /** Whether an entry did not fit, with which the list continues. */
+        boolean isCut() {
+            return leftOut > 0;
+        }
+
         /** Adds an entry; returns false if it does not fit, so that the list continues with it. */
         boolean add(long id, byte[] entry) {
             if (at + entry.length > allocationLength) {
                 continuation = id;
-                leftOut = entry.length;
                 return false;
             }
             in.put(at, entry);
@@ -87,6 +90,7 @@ final class ListCommands {
                         ? entry(run, objects, source.object(id))
                         : Values.int64(id).toArray();
                 if (!reply.add(id, entry)) {
+                    reply.leftOut = leftOut(run, command, source, id);
                     return;
                 }
             }
@@ -95,6 +99,25 @@ final class ListCommands {
             }
             from = ids.getLast() + 1;
         }
+    }
+
+    /** Returns the bytes of the entries from an identifier on, without their attributes. */
+    private static long leftOut(CommandRun run, ListCommand command, Source source, long first)
+            throws StorageException {
+        int entryBytes = command.withAttributes()
+                ? new ObjectAttributes(first, source.type(), List.of()).length()
+                : ID_LENGTH;
+        long count = 0;
+        long from = first;
+        while (!run.isAborted()) {
+            List<Long> ids = source.ids(from, OsdLimits.BATCH);
+            count += ids.size();
+            if (ids.size() < OsdLimits.BATCH || ids.getLast() == -1) {
+                break;
+            }
+            from = ids.getLast() + 1;
+        }
+        return entryBytes * Math.max(1, count);
     }
 
     private static byte[] entry(CommandRun run, ObjectReader objects, ObjectId id)
@@ -106,12 +129,12 @@ final class ListCommands {
     }
 
     /**
-     * The header. A list that is cut has the length of the complete list: of all its identifiers, or, with attributes,
-     * of what is known of it.
+     * The header. Its additional length is that of the list from the initial identifier on, whether all of it is in the
+     * reply or not; of entries that are left out, attributes do not count, because nothing has read them.
      */
     private static Bytes header(CommandRun run, ListCommand command, Source source,
-            Reply reply, boolean changed) throws StorageException {
-        boolean complete = reply.continuation == 0;
+            Reply reply, boolean changed) {
+        boolean complete = !reply.isCut();
         ListRegistry lists = run.device().lists();
         long identifier = command.listIdentifier();
         if (complete) {
@@ -119,12 +142,7 @@ final class ListCommands {
         } else if (identifier == 0) {
             identifier = lists.begin(command.object());
         }
-        long additional = reply.at - ID_LENGTH;
-        if (!complete) {
-            additional = command.withAttributes()
-                    ? additional + reply.leftOut
-                    : ListHeader.COUNTED + ID_LENGTH * source.count();
-        }
+        long additional = reply.at - UNCOUNTED + reply.leftOut;
         byte[] header = new byte[ListHeader.LENGTH];
         new ListHeader(command.common().version(), additional, reply.continuation, identifier,
                 source.type(), command.withAttributes(), changed)
@@ -164,9 +182,6 @@ final class ListCommands {
         }
 
         @Override
-        public long count() throws StorageException { return objects.partitionCount(); }
-
-        @Override
         public ObjectId object(long id) { return ObjectId.ofPartition(id); }
     }
 
@@ -177,9 +192,6 @@ final class ListCommands {
         public List<Long> ids(long from, int max) throws StorageException {
             return objects.objects(partition, type, from, max);
         }
-
-        @Override
-        public long count() throws StorageException { return objects.objectCount(partition, type); }
 
         @Override
         public ObjectId object(long id) { return new ObjectId(partition, id); }
@@ -193,9 +205,6 @@ final class ListCommands {
         public List<Long> ids(long from, int max) throws StorageException {
             return objects.members(collection, from, max);
         }
-
-        @Override
-        public long count() throws StorageException { return objects.memberCount(collection); }
 
         @Override
         public ObjectId object(long id) { return new ObjectId(collection.partition(), id); }

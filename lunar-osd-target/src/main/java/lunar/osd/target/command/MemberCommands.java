@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import lunar.block.StorageException;
+import lunar.osd.store.NoSuchObjectException;
 import lunar.osd.store.ObjectReader;
 import lunar.osd.store.StoredObject;
 import lunar.osd.store.Timestamp;
@@ -127,7 +128,7 @@ final class MemberCommands {
         OptionalLong length = run.requests().length();
         if (length.isPresent()) {
             for (ObjectId member : members) {
-                run.resize(member);
+                resize(run, member);
             }
         }
         run.changing(objects -> {
@@ -141,6 +142,15 @@ final class MemberCommands {
                 }
             }
         });
+    }
+
+    private static void resize(CommandRun run, ObjectId member)
+            throws StorageException, RefusedException {
+        try {
+            run.resize(member);
+        } catch (NoSuchObjectException _) {
+            // removed since: it is no member any more
+        }
     }
 
     private static void remove(CommandRun run, List<ObjectId> members)

@@ -3,6 +3,7 @@ package lunar.osd.target.command;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
 import lunar.block.Usage;
 import lunar.osd.store.ObjectReader;
@@ -76,9 +77,7 @@ final class ObjectCommands {
             if (run.requests().length().isPresent()) {
                 long length = run.checkedLength();
                 run.settings().check(command.object(), length, length, length);
-                for (int i = 0; i < count; i++) {
-                    staged.zeros(run.store(), run.checkedLength());
-                }
+                stageZeros(run, staged, count);
             }
             run.change(objects -> {
                 long first = admit(run, objects, command.object(), count);
@@ -98,6 +97,17 @@ final class ObjectCommands {
             });
         }
         created(run, ObjectId.ofPartition(command.object().partition()));
+    }
+
+    private static void stageZeros(CommandRun run, StagedObject staged, int count)
+            throws StorageException, RefusedException {
+        try {
+            for (int i = 0; i < count; i++) {
+                staged.zeros(run.store(), run.checkedLength());
+            }
+        } catch (OutOfRangeException _) {
+            throw run.refusedLength();
+        }
     }
 
     /**
@@ -175,12 +185,6 @@ final class ObjectCommands {
 
     static void setAttributes(CommandRun run, AttributesCommand command)
             throws StorageException, RefusedException {
-        run.begin();
-        if (run.requests().sets().isEmpty()) {
-            run.querying(objects -> {
-                var _ = Existing.any(objects, command.object());
-            });
-        }
-        run.attributes(command.object());
+        run.setThenGet(command.object());
     }
 }

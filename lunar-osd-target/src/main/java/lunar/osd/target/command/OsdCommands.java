@@ -13,7 +13,6 @@ import lunar.osd.store.ObjectStore;
 import lunar.osd.target.attribute.RefusedException;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
-import lunar.osd.wire.attribute.ListParameters;
 import lunar.osd.wire.command.AttributesCommand;
 import lunar.osd.wire.command.ByteRangeCommand;
 import lunar.osd.wire.command.CreateCollectionCommand;
@@ -52,10 +51,13 @@ public final class OsdCommands {
     private final DeviceState device;
     private final CommandRunner runner;
 
-    /** @param clock the device's clock, in milliseconds since 1970 UTC */
+    /**
+     * @param clock the device's clock, in milliseconds since 1970 UTC
+     * @param threads run the commands
+     */
     public OsdCommands(ObjectStore store, Identity identity, OsdLimits limits,
-            LongSupplier clock) {
-        device = DeviceState.of(store, identity, limits, clock);
+            LongSupplier clock, CommandThreads threads) {
+        device = DeviceState.of(store, identity, limits, clock, threads);
         runner = new CommandRunner(device);
     }
 
@@ -121,7 +123,7 @@ public final class OsdCommands {
 
     /** Executes the command in the CDB; there is no place for attributes beside it. */
     private static void performScsi(ScsiTask task, PerformScsiCommand command) {
-        if (!command.common().attributes().equals(ListParameters.NONE)) {
+        if (!AttributeRequests.isNone(command.common().attributes())) {
             refuse(task, command, Sense.invalidFieldInCdb(CdbFieldAt.ATTRIBUTES));
         } else {
             new EmbeddedTask(task, command).execute();

@@ -20,6 +20,10 @@ public record OsdLimits(int maxTransferBytes) {
     public static final int BATCH = 1024;
     /** Lists of which the device remembers whether they have changed. */
     public static final int MAX_LISTS = 1024;
+    /** Fewest threads that run commands. */
+    public static final int MIN_THREADS = 8;
+    /** Most commands that wait for a thread; further ones end with BUSY. */
+    public static final int MAX_WAITING = 1024;
     /** Objects whose settings are cached. */
     public static final int MAX_CACHED_SETTINGS = 4096;
 

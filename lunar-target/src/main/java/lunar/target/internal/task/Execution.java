@@ -4,7 +4,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import lunar.block.AbortedException;
 import lunar.block.BlockDevice;
@@ -13,6 +15,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.iscsi.spi.EventLoop;
 import lunar.scsi.IllegalRequestException;
+import lunar.scsi.Status;
 import lunar.scsi.target.DeviceServer;
 import lunar.scsi.target.FencedDevice;
 import lunar.scsi.target.ScsiTask;
@@ -95,11 +98,41 @@ final class Execution implements BlockRequest.Completion, Runnable {
     void work(Callable<Consumer<ScsiTask>> blocking) {
         var busy = new Worker();
         worker = busy;
-        Thread.ofVirtual().name("lunar-command").start(() -> busy.run(() -> {
-            Consumer<ScsiTask> outcome = outcome(blocking);
-            ending = (_, _) -> outcome.accept(task);
-            resume(true);
-        }));
+        Thread.ofVirtual().name("lunar-command").start(() -> perform(busy, blocking));
+    }
+
+    /** Runs work on an executor, unless the task is aborted while the work waits there. */
+    void work(Executor executor, Callable<Consumer<ScsiTask>> blocking) {
+        var busy = new Worker();
+        worker = busy;
+        var taken = new AtomicBoolean();
+        task.whenAborted(() -> {
+            if (!taken.getAndSet(true)) {
+                endWith(ended -> StorageSense.end(ended,
+                        new AbortedException("the command was aborted")));
+            }
+        });
+        try {
+            executor.execute(() -> {
+                if (!taken.getAndSet(true)) {
+                    perform(busy, blocking);
+                }
+            });
+        } catch (RejectedExecutionException _) {
+            if (!taken.getAndSet(true)) {
+                worker = null;
+                task.end(Status.BUSY);
+            }
+        }
+    }
+
+    private void perform(Worker by, Callable<Consumer<ScsiTask>> blocking) {
+        by.run(() -> endWith(outcome(blocking)));
+    }
+
+    private void endWith(Consumer<ScsiTask> outcome) {
+        ending = (_, _) -> outcome.accept(task);
+        resume(true);
     }
 
     /** Runs the work; maps a failure to the outcome that reports it. */

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
@@ -302,6 +303,11 @@ public final class Task implements ScsiTask, Transport.Release {
 
     @Override
     public void work(Callable<Consumer<ScsiTask>> blocking) { execution.work(blocking); }
+
+    @Override
+    public void work(Executor executor, Callable<Consumer<ScsiTask>> blocking) {
+        execution.work(executor, blocking);
+    }
 
     @Override
     public void good() { end(Status.GOOD, null, 0); }
