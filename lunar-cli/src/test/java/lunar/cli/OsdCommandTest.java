@@ -171,6 +171,18 @@ class OsdCommandTest {
     }
 
     @Test
+    void shouldRefuseObjectStoresWhereDisksAreWanted() throws Exception {
+        try (var server = serve()) {
+            CommandRun.of("copy", server.uri(0), "ram:1MiB").fails(1,
+                    "is not a disk but an object store (OSD)");
+        }
+        CommandRun.of("info", "osd:store").fails(1, "osd:store is an object store",
+                "'lunar serve osd:store'");
+        CommandRun.of("copy", "verify:osd:store", "ram:1MiB").fails(1,
+                "osd:store is an object store");
+    }
+
+    @Test
     void shouldTellOfObjectStoresBesideDisks() throws Exception {
         try (var server = serve("ram:1MiB")) {
             out("osd", "mkpart", server.uri(0));
@@ -183,7 +195,7 @@ class OsdCommandTest {
             assertThat(out("discover", server.portal(), "--luns").lines().skip(1).toList())
                     .satisfiesExactly(
                             line -> assertThat(line).startsWith("  lun 0 object store OSD-2 ")
-                                    .endsWith("1 partitions"),
+                                    .endsWith("1 partition"),
                             line -> assertThat(line).startsWith("  lun 1 disk 1 MiB"));
             JsonNode luns = json("discover", server.portal(), "--luns", "--json").get("targets")
                     .get(0).get("luns");
@@ -227,5 +239,11 @@ class OsdCommandTest {
                 "there is no object store", "?create=true'");
         CommandRun.of("serve", "osd:" + folder + "?sync=never", "--portal", "127.0.0.1:0").fails(1,
                 "'never' of option 'sync'", "neither always nor flush");
+    }
+
+    @Test
+    void shouldRefuseAFileInPlaceOfADirectory() throws Exception {
+        CommandRun.of("serve", "osd:" + file("film", 1) + "?create=true", "--portal", "127.0.0.1:0")
+                .fails(1, folder.resolve("film") + " is no directory");
     }
 }

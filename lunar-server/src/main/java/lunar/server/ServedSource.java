@@ -13,7 +13,7 @@ import lunar.scsi.target.block.DiskSpec;
 import lunar.scsi.target.spi.UnitProvider;
 import lunar.scsi.target.spi.UnitSource;
 
-/** What a LUN of a plan serves: the blocks of a disk, or the source of a unit of another device type. */
+/** The storage behind a LUN of a plan: the blocks of a disk, or the source of a unit of another device type. */
 sealed interface ServedSource {
     /** The blocks of a disk. */
     record Disk(BlockDevice device) implements ServedSource {

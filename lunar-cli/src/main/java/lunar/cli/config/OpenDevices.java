@@ -5,10 +5,13 @@ import lunar.cli.command.Failure;
 import java.util.ArrayList;
 import java.util.List;
 import lunar.block.BlockDevice;
+import lunar.block.Devices;
 import lunar.block.StorageException;
 
 /** Holds the devices that a command has opened, and closes them in reverse order. */
 public final class OpenDevices implements AutoCloseable {
+    private static final String OBJECT_STORE = "osd:";
+
     private final List<BlockDevice> devices = new ArrayList<>();
     private final VolumeUris volumes;
 
@@ -24,6 +27,11 @@ public final class OpenDevices implements AutoCloseable {
 
     /** Opens a device, which belongs to this from now on. */
     public BlockDevice open(String uri) throws StorageException, Failure {
+        String bare = Devices.withoutFilters(uri);
+        if (bare.regionMatches(true, 0, OBJECT_STORE, 0, OBJECT_STORE.length())) {
+            throw new Failure(bare + " is an object store, not a block device: serve it with"
+                    + " 'lunar serve " + bare + "', and use it by its iscsi: URI with 'lunar osd'");
+        }
         BlockDevice device = volumes.open(uri);
         devices.add(device);
         return device;

@@ -6,7 +6,7 @@ import java.util.Map;
 import lunar.block.Size;
 import lunar.osd.client.OsdInfo;
 
-/** What an object store is, for {@code lunar info} and {@code lunar discover}. */
+/** Describes object stores for {@code lunar info} and {@code lunar discover}. */
 public final class ObjectStoreInfo {
     private ObjectStoreInfo() {}
 
@@ -49,8 +49,9 @@ public final class ObjectStoreInfo {
 
     /** Returns one line. */
     public static String line(OsdInfo info) {
-        return String.format(Locale.ROOT, "object store %s %s, %s used, %d partitions%s",
+        return String.format(Locale.ROOT, "object store %s %s, %s used, %d %s%s",
                 info.version(), Size.format(info.totalBytes()), Size.format(info.usedBytes()),
-                info.partitionCount(), info.name().isEmpty() ? "" : ", " + info.name());
+                info.partitionCount(), info.partitionCount() == 1 ? "partition" : "partitions",
+                info.name().isEmpty() ? "" : ", " + info.name());
     }
 }

@@ -49,7 +49,7 @@ record Transfer(long bytes, long nanos, String sha256) {
         }
     }
 
-    /** One line for people. */
+    /** Returns a line for people. */
     String line(String what, ObjectId object) {
         double seconds = Math.max(nanos, 1) / 1e9;
         return String.format(Locale.ROOT, "%s %s: %d bytes (%s) in %.2f s, %.1f MB/s", what,

@@ -10,6 +10,9 @@ import lunar.scsi.Lun;
 /**
  * An object-based storage device with a session of its own, opened by its URI. Closing it logs out. Thread-safe.
  *
+ * <p>If the session is lost, such as by a restart of the target, commands in flight fail, and the next command logs in
+ * again; it fails if the LUN is another device then.
+ *
  * {@snippet :
  * try (var connection = OsdConnection.open("iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0")) {
  *     connection.osd().partitions().forEach(System.out::println);
@@ -18,12 +21,12 @@ import lunar.scsi.Lun;
  */
 public final class OsdConnection implements AutoCloseable {
     private final Initiator initiator;
-    private final Session session;
+    private final ReconnectingLink link;
     private final Osd osd;
 
-    private OsdConnection(Initiator initiator, Session session, Osd osd) {
+    private OsdConnection(Initiator initiator, ReconnectingLink link, Osd osd) {
         this.initiator = initiator;
-        this.session = session;
+        this.link = link;
         this.osd = osd;
     }
 
@@ -50,9 +53,9 @@ public final class OsdConnection implements AutoCloseable {
                 .withPolling(parsed.polling()).withRdmaDevice(parsed.rdmaProvider()));
         boolean opened = false;
         try {
-            Session session = initiator.login(parsed.sessionOptions());
-            var connection = new OsdConnection(initiator, session,
-                    Osd.open(session, lun, options));
+            var link = new ReconnectingLink(() -> initiator.login(parsed.sessionOptions()), lun);
+            var connection = new OsdConnection(initiator, link, Osd.open(link, options));
+            link.identify();
             opened = true;
             return connection;
         } finally {
@@ -65,10 +68,15 @@ public final class OsdConnection implements AutoCloseable {
     /** Returns the device. */
     public Osd osd() { return osd; }
 
-    /** Returns the session, which belongs to this. */
-    public Session session() { return session; }
+    /** Returns the session of the last login, which belongs to this. */
+    public Session session() {
+        return link.session();
+    }
 
     /** Logs out. Idempotent. */
     @Override
-    public void close() { initiator.close(); }
+    public void close() {
+        link.close();
+        initiator.close();
+    }
 }

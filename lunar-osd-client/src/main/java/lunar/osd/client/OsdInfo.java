@@ -8,7 +8,7 @@ import lunar.scsi.Bytes;
 import lunar.scsi.vpd.StandardInquiry;
 
 /**
- * What an object-based storage device tells about itself.
+ * Description of an object-based storage device, as its root object has it.
  *
  * @param version version of the OSD command set, for people: {@code OSD-2}, or {@code OSD-3} if the device claims that
  * @param vendor vendor identification

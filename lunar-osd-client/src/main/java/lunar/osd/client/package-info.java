@@ -29,7 +29,7 @@
  *
  * <p><b>Units.</b> Offsets and lengths are bytes. Identifiers are unsigned.
  *
- * <p><b>Buffers</b> belong to the caller, who must leave them alone during a call; no call keeps one. Transfers that
+ * <p><b>Buffers</b> belong to the caller, and must not be changed during a call; no call keeps one. Transfers that
  * take several commands keep a few of them in flight if the buffer is one that other threads may access, on the heap or
  * of a shared arena, and send them one after the other if it is confined to the calling thread.
  *

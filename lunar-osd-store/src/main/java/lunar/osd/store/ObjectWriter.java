@@ -10,7 +10,7 @@ import lunar.scsi.Bytes;
  * Changes objects and their attributes. Its reads see its own changes. Valid only within the {@link ObjectStore.Change}
  * that it was passed to.
  *
- * <p>Names of objects that are required or forbidden to exist are checked by the caller, who reads them first; a
+ * <p>Names of objects that are required or forbidden to exist are checked by the caller, which reads them first; a
  * violation throws {@link IllegalStateException}.
  */
 public interface ObjectWriter extends ObjectReader {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What every object store does. */
+/** Tests the contract of object stores. */
 @Timeout(300)
 abstract class ObjectStoreContract {
     static final long PARTITION = 0x10000;

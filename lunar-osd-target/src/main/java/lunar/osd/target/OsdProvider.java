@@ -1,8 +1,11 @@
 package lunar.osd.target;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.UUID;
@@ -59,7 +62,7 @@ public final class OsdProvider implements UnitProvider {
         } catch (StorageException e) {
             throw e;
         } catch (IOException e) {
-            throw new DeviceGoneException(e.getMessage() + advice(uri, directory, options), e);
+            throw new DeviceGoneException(problem(e) + advice(uri, directory, options), e);
         }
         boolean opened = false;
         try {
@@ -72,6 +75,17 @@ public final class OsdProvider implements UnitProvider {
                 store.close();
             }
         }
+    }
+
+    /** Returns what is wrong: the messages of file systems' exceptions may have the name of the file alone. */
+    private static String problem(IOException e) {
+        return switch (e) {
+            case NotDirectoryException file -> file.getFile() + " is no directory";
+            case NoSuchFileException file -> file.getFile() + " does not exist";
+            case AccessDeniedException file -> file.getFile() + " cannot be accessed: check the"
+                    + " owner and the permissions";
+            default -> String.valueOf(e.getMessage());
+        };
     }
 
     /** Says how to make a store where there is nothing. */

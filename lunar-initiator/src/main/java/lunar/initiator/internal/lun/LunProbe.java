@@ -141,8 +141,11 @@ public final class LunProbe {
             throw new DeviceGoneException(name() + " does not exist; the target has LUN "
                     + there, null);
         }
-        throw new NotSupportedException(name() + " is not a disk but a device of type "
-                + inquiry.deviceType() + "; the target has LUN " + there, null);
+        String type = inquiry.deviceType() == StandardInquiry.OSD
+                ? "an object store (OSD)"
+                : "a device of type " + Integer.toHexString(inquiry.deviceType()) + "h";
+        throw new NotSupportedException(name() + " is not a disk but " + type
+                + "; the target has LUN " + there, null);
     }
 
     private Set<Integer> pages() throws StorageException {

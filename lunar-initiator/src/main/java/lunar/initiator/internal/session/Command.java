@@ -225,7 +225,10 @@ public final class Command implements Transport.Release, BooleanSupplier {
         try {
             return CdbDecoder.decode(cdb.asSlice(0, cdbLength)).toString();
         } catch (InvalidCdbException _) {
-            return "CDB " + Bytes.of(cdb.asSlice(0, cdbLength));
+            return cdbLength <= ScsiCommand.CDB_LENGTH
+                    ? "CDB " + Bytes.of(cdb.asSlice(0, cdbLength))
+                    : "CDB " + Bytes.of(cdb.asSlice(0, ScsiCommand.CDB_LENGTH)) + "... ("
+                            + cdbLength + " bytes)";
         }
     }
 

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * after a change with unknown result; while it is loaded, changes go on. Thread-safe.
  */
 final class KeyIndex {
-    /** What lists say about an object. */
+    /** Description of an object in lists. */
     record Entry(long data, long length, long modifiedMs, String etag) {
         static Entry of(ObjectRecord record) {
             return new Entry(record.data(), record.length(), record.modifiedMs(), record.etag());

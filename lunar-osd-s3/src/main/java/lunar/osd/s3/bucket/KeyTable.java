@@ -54,7 +54,7 @@ final class KeyTable {
         return Optional.ofNullable(search(key).found());
     }
 
-    /** What a search has found: the head of the key, or where to create it. */
+    /** Result of a search: the head of the key, or the identifier to create it with. */
     private record Search(@Nullable Head found, long free, boolean freeExists) {
         static final long NONE = 0;
     }

@@ -18,7 +18,7 @@ import lunar.osd.wire.page.UserObjectAttribute;
  * 01   | 58 bits of SHA-256 of the key | 4 bits of it     a head; the last 4 bits are where probing starts
  * </pre>
  *
- * <p>The first bit is 0, so that identifiers are positive for who takes them as signed.
+ * <p>The first bit is 0, so that identifiers are positive where they are taken as signed numbers.
  */
 final class Layout {
     static final long UPLOADS = 1L << 60;
@@ -33,7 +33,7 @@ final class Layout {
     static final AttributeId KEY = UserObjectAttribute.USERNAME.id();
     /** {@link ObjectRecord} of a head, {@link UploadRecord} of an upload. */
     static final AttributeId RECORD = new AttributeId(PAGE, 1);
-    /** What data were written for: {@link DataOwner}. */
+    /** The {@link DataOwner} of data: the key or part that they were written for. */
     static final AttributeId OWNER = new AttributeId(PAGE, 2);
     /** The data object with which an upload was completed, 8 bytes; set before the record of the head. */
     static final AttributeId COMPLETION = new AttributeId(PAGE, 3);

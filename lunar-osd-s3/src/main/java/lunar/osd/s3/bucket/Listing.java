@@ -19,7 +19,7 @@ public record Listing(List<Item> objects, List<String> commonPrefixes, boolean t
     public record Item(String key, long length, long modifiedMs, String etag) {}
 
     /**
-     * What to list.
+     * Selection and form of a list.
      *
      * @param prefix how keys begin
      * @param delimiter text up to which keys with it behind the prefix are summed up; empty for none

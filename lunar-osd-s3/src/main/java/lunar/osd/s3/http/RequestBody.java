@@ -27,7 +27,7 @@ import lunar.osd.s3.signature.Payload;
  */
 final class RequestBody {
     /**
-     * What was received.
+     * A body that was received.
      *
      * @param md5 MD5 in hexadecimal
      * @param length bytes

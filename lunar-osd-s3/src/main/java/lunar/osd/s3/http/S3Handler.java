@@ -64,12 +64,14 @@ public final class S3Handler implements HttpHandler {
             } catch (S3Exception e) {
                 refuse(exchange, response, requestId, e);
             } catch (ObjectBackend.QuotaException e) {
-                LOG.log(System.Logger.Level.WARNING, "a quota of the device is exceeded", e);
+                LOG.log(System.Logger.Level.WARNING, "request " + requestId + " refused: "
+                        + e.getMessage(), e);
                 refuse(exchange, response, requestId, new S3Exception(S3Error.QUOTA_EXCEEDED));
             } catch (ClientException e) {
                 throw e;
             } catch (IOException | RuntimeException e) {
-                LOG.log(System.Logger.Level.ERROR, "request " + requestId + " failed", e);
+                LOG.log(System.Logger.Level.ERROR, "request " + requestId + " failed: "
+                        + (e.getMessage() == null ? e : e.getMessage()), e);
                 refuse(exchange, response, requestId, new S3Exception(S3Error.INTERNAL_ERROR));
             }
         } catch (IOException e) {

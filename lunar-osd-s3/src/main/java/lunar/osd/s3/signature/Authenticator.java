@@ -107,7 +107,7 @@ public final class Authenticator {
         }
     }
 
-    /** What a signature does not cover could have been changed on the way. */
+    /** Requires that the signature covers each header that matters: others could have been changed on the way. */
     private static void checkSignedHeaders(RequestHead head, List<String> signed)
             throws S3Exception {
         var names = new HashSet<>(signed);

@@ -10,7 +10,7 @@ import lunar.osd.s3.protocol.S3Error;
 import lunar.osd.s3.protocol.S3Exception;
 
 /**
- * What a request says about its signature.
+ * The signature of a request, with the parameters that it was made with.
  *
  * @param scope access key and scope
  * @param signedHeaders names in lower case, in ascending order

@@ -23,7 +23,7 @@ import lunar.scsi.Bytes;
 
 /** A backend on an object store in memory, which can fail at any change. */
 public final class StoreBackend implements ObjectBackend {
-    /** What the device does from a change on. */
+    /** Failure of the device from a change on. */
     public enum Failure {
         /** The change is not made. */
         BEFORE,

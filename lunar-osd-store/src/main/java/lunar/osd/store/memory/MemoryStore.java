@@ -24,7 +24,7 @@ public final class MemoryStore implements ObjectStore {
     private final MemoryObjects objects = new MemoryObjects(); // guarded by lock
     private boolean closed; // guarded by lock
 
-    /** What is done with the lock held. */
+    /** A step that runs with the lock held. */
     @FunctionalInterface
     private interface Step<T, E extends Exception> {
         T run() throws StorageException, E;

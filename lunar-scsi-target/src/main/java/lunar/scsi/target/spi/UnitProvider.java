@@ -6,7 +6,7 @@ import lunar.block.DeviceUri;
 import lunar.block.StorageException;
 
 /**
- * Opens what logical units of a device type serve, by the URIs of one or more schemes; found by
+ * Opens the storage of logical units of a device type by URIs of one or more schemes; found by
  * {@link java.util.ServiceLoader}. Disks have none: their block devices have {@link lunar.block.spi.DeviceProvider}s.
  * Thread-safe.
  */
@@ -15,9 +15,9 @@ public interface UnitProvider {
     Set<String> schemes();
 
     /**
-     * Opens what a unit serves. The caller closes it.
+     * Opens the storage of a unit. The caller closes it.
      *
-     * @param records what the caller remembers of units that were opened before
+     * @param records the caller's records of units that were opened before
      * @throws IllegalArgumentException if the URI is wrong; the message tells the user what to write
      * @throws StorageException if it cannot be opened
      */

@@ -5,12 +5,12 @@ import lunar.block.StorageException;
 import lunar.scsi.target.StateStore;
 import lunar.scsi.target.UnitSpec;
 
-/** What a logical unit serves, such as an object store; open until it is closed. Thread-safe. */
+/** The storage of a logical unit, such as an object store; open until it is closed. Thread-safe. */
 public interface UnitSource extends AutoCloseable {
     /** Returns the identity, which stays the same over restarts: it names the saved state of the unit. */
     UUID identity();
 
-    /** Returns the size in bytes for people; 0 for a device without one. Does not block. */
+    /** Returns the size in bytes, for listings; 0 for a device without a size. Does not block. */
     long sizeBytes();
 
     /**
