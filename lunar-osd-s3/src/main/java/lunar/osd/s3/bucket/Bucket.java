@@ -139,14 +139,15 @@ public final class Bucket {
         try {
             replaced = keys.find(key).map(KeyTable.Head::record);
             condition.check(replaced);
+            if (replaced.isPresent()) {
+                uploads.removeCompleted(replaced.get().upload());
+            }
             written.keep(); // from now on, the key may have the data
             head = put(key, record);
         } finally {
             lock.unlock();
         }
-        if (flushes) {
-            keys.flush(head);
-        }
+        flush(head);
         replaced.ifPresent(data::retire);
         return record;
     }
@@ -159,6 +160,33 @@ public final class Bucket {
         } catch (IOException e) {
             index.invalidate();
             throw e;
+        }
+    }
+
+    /** Makes the head of a key stable. After a failure, a device that has restarted may have an earlier one. */
+    private void flush(long head) throws IOException {
+        try {
+            if (flushes) {
+                keys.flush(head);
+            }
+        } catch (IOException e) {
+            index.invalidate();
+            throw e;
+        }
+    }
+
+    /** Makes the object of a key stable, which an attempt that failed may have left. */
+    void flush(String key) throws IOException {
+        Optional<KeyTable.Head> head;
+        Lock lock = keys.lock(key).readLock();
+        lock.lock();
+        try {
+            head = keys.find(key);
+        } finally {
+            lock.unlock();
+        }
+        if (head.isPresent()) {
+            flush(head.get().id());
         }
     }
 
@@ -177,9 +205,7 @@ public final class Bucket {
         } finally {
             lock.unlock();
         }
-        if (flushes) {
-            keys.flush(head);
-        }
+        flush(head);
         return description;
     }
 
@@ -192,6 +218,7 @@ public final class Bucket {
             head = keys.find(key);
             if (head.isPresent()) {
                 try {
+                    uploads.removeCompleted(head.get().record().upload());
                     keys.remove(head.get());
                     index.remove(key);
                 } catch (IOException e) {
@@ -202,11 +229,18 @@ public final class Bucket {
         } finally {
             lock.unlock();
         }
-        if (head.isPresent()) {
+        flushRemoval(); // even if there is none: an attempt that failed may have removed it
+        head.ifPresent(each -> data.retire(each.record()));
+    }
+
+    private void flushRemoval() throws IOException {
+        try {
             if (flushes) {
-                backend.flush(ObjectId.ofPartition(partition));
+                keys.flushRemoval();
             }
-            data.retire(head.get().record());
+        } catch (IOException e) {
+            index.invalidate();
+            throw e;
         }
     }
 
