@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import lunar.osd.client.ObjectExistsException;
 import lunar.osd.client.Partition;
 import lunar.osd.client.QuotaExceededException;
 import lunar.osd.client.RequestOptions;
@@ -72,6 +73,8 @@ final class NewObjectOutput extends OutputStream {
         try {
             var _ = partition.createAndWrite(object,
                     MemorySegment.ofArray(first).asSlice(0, length), options);
+        } catch (ObjectExistsException e) {
+            throw new ObjectBackend.ExistsException("the identifier of new data is taken", e);
         } catch (QuotaExceededException e) {
             throw quota(e);
         }

@@ -34,6 +34,13 @@ public interface ObjectBackend {
         public QuotaException(String message, Throwable cause) { super(message, cause); }
     }
 
+    /** Thrown when an object cannot be created because its identifier is taken: the object is another one's. */
+    final class ExistsException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        public ExistsException(String message, Throwable cause) { super(message, cause); }
+    }
+
     /** Returns all partitions by ascending identifiers. */
     List<Listed> partitions(List<AttributeId> attributes) throws IOException;
 
@@ -64,7 +71,8 @@ public interface ObjectBackend {
 
     /**
      * Creates an object with attributes and opens a stream that writes its data. The object exists at the latest when
-     * the stream is closed. A failure is thrown by any later call of the stream.
+     * the stream is closed. A failure is thrown by any later call of the stream; an {@link ExistsException} if the
+     * identifier is taken, and then nothing is changed.
      */
     OutputStream write(ObjectId object, List<Attribute> attributes) throws IOException;
 
@@ -74,6 +82,10 @@ public interface ObjectBackend {
     /** Removes an object; no effect if it does not exist. */
     void remove(ObjectId object) throws IOException;
 
-    /** Makes data and attributes of an object stable; of a partition, its attributes and which objects it has. */
-    void flush(ObjectId object) throws IOException;
+    /**
+     * Makes data and attributes of an object stable; of a partition, which objects it has; of the root, everything.
+     *
+     * @return false if the object does not exist, and nothing was made stable, not even its removal
+     */
+    boolean flush(ObjectId object) throws IOException;
 }

@@ -158,7 +158,16 @@ public final class OsdBackend implements ObjectBackend {
     }
 
     @Override
-    public void flush(ObjectId object) throws IOException {
+    public boolean flush(ObjectId object) throws IOException {
+        try {
+            flushExisting(object);
+            return true;
+        } catch (NoSuchObjectException _) {
+            return false;
+        }
+    }
+
+    private void flushExisting(ObjectId object) throws IOException {
         if (object.isRoot()) {
             osd.flush();
         } else if (object.isPartition()) {

@@ -143,14 +143,15 @@ public final class Bucket {
         try {
             replaced = keys.find(key).map(KeyTable.Head::record);
             condition.check(replaced);
+            if (replaced.isPresent()) {
+                uploads.removeCompleted(replaced.get().upload());
+            }
             written.keep(); // from now on, the key may have the data
             head = put(key, record);
         } finally {
             lock.unlock();
         }
-        if (flushes) {
-            keys.flush(head);
-        }
+        flush(head);
         replaced.ifPresent(data::retire);
         return record;
     }
@@ -163,6 +164,33 @@ public final class Bucket {
         } catch (IOException e) {
             index.invalidate();
             throw e;
+        }
+    }
+
+    /** Makes the head of a key stable. After a failure, a device that has restarted may have an earlier one. */
+    private void flush(long head) throws IOException {
+        try {
+            if (flushes) {
+                keys.flush(head);
+            }
+        } catch (IOException e) {
+            index.invalidate();
+            throw e;
+        }
+    }
+
+    /** Makes the object of a key stable, which an attempt that failed may have left. */
+    void flush(String key) throws IOException {
+        Optional<KeyTable.Head> head;
+        Lock lock = keys.lock(key).readLock();
+        lock.lock();
+        try {
+            head = keys.find(key);
+        } finally {
+            lock.unlock();
+        }
+        if (head.isPresent()) {
+            flush(head.get().id());
         }
     }
 
@@ -181,9 +209,7 @@ public final class Bucket {
         } finally {
             lock.unlock();
         }
-        if (flushes) {
-            keys.flush(head);
-        }
+        flush(head);
         return description;
     }
 
@@ -210,8 +236,8 @@ public final class Bucket {
                 failed.put(key, e);
             }
         }
-        if (flushes && !removedObjects.isEmpty()) {
-            backend.flush(ObjectId.ofPartition(partition));
+        if (failed.size() < keysToRemove.size()) {
+            flushRemoval(); // even if nothing was there: an attempt that failed may have removed it
         }
         removedObjects.forEach(data::retire);
         return failed;
@@ -224,6 +250,7 @@ public final class Bucket {
             Optional<KeyTable.Head> head = keys.find(key);
             if (head.isPresent()) {
                 try {
+                    uploads.removeCompleted(head.get().record().upload());
                     keys.remove(head.get());
                     index.remove(key);
                 } catch (IOException e) {
@@ -234,6 +261,17 @@ public final class Bucket {
             return head.map(KeyTable.Head::record);
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void flushRemoval() throws IOException {
+        try {
+            if (flushes) {
+                keys.flushRemoval();
+            }
+        } catch (IOException e) {
+            index.invalidate();
+            throw e;
         }
     }
 

@@ -124,15 +124,25 @@ public final class Buckets {
         if (byName.containsKey(name)) {
             throw new S3Exception(S3Error.BUCKET_ALREADY_OWNED);
         }
-        long partition = backend.createPartition(List.of(new Attribute(
-                PartitionAttribute.USERNAME.id(),
-                Bytes.of(name.getBytes(StandardCharsets.UTF_8)))));
+        long partition = partition(name);
         if (flushes) {
-            backend.flush(ObjectId.ofPartition(partition));
+            var _ = backend.flush(ObjectId.ROOT); // the name, too, which is an attribute
         }
         Bucket bucket = bucket(partition, name, clock.millis());
         byName.put(name, bucket);
         return bucket;
+    }
+
+    /** Returns a partition of a name: an earlier attempt may have created it, and then failed. */
+    private long partition(String name) throws IOException {
+        Bytes value = Bytes.of(name.getBytes(StandardCharsets.UTF_8));
+        for (ObjectBackend.Listed each : backend.partitions(ATTRIBUTES)) {
+            if (each.attributes().get(0).value().equals(value)) {
+                return each.id();
+            }
+        }
+        return backend.createPartition(
+                List.of(new Attribute(PartitionAttribute.USERNAME.id(), value)));
     }
 
     /** Removes a bucket, which must be empty. */
@@ -140,7 +150,7 @@ public final class Buckets {
         find(name).remove();
         byName.remove(name);
         if (flushes) {
-            backend.flush(ObjectId.ROOT);
+            var _ = backend.flush(ObjectId.ROOT);
         }
     }
 

@@ -44,7 +44,12 @@ public final class DataWriter extends OutputStream {
             to = backend.write(object, List.of(new Attribute(Layout.OWNER, owner.encode())));
             out = to;
         }
-        to.write(from, at, count);
+        try {
+            to.write(from, at, count);
+        } catch (ObjectBackend.ExistsException e) {
+            kept = true; // the object there is another one's
+            throw e;
+        }
         length += count;
     }
 
@@ -52,10 +57,15 @@ public final class DataWriter extends OutputStream {
     void finish() throws IOException {
         OutputStream to = out;
         if (to != null) {
-            to.close();
+            try {
+                to.close();
+            } catch (ObjectBackend.ExistsException e) {
+                kept = true; // the object there is another one's
+                throw e;
+            }
             finished = true;
-            if (flushes) {
-                backend.flush(object);
+            if (flushes && !backend.flush(object)) {
+                throw new IOException("data " + object + " have been removed by others");
             }
         }
     }
@@ -82,6 +92,9 @@ public final class DataWriter extends OutputStream {
             if (!finished) {
                 to.close();
             }
+        } catch (ObjectBackend.ExistsException e) {
+            LOG.log(System.Logger.Level.WARNING, "data " + object + " are another one's", e);
+            return;
         } catch (IOException e) {
             LOG.log(System.Logger.Level.DEBUG, "data are discarded after a failure", e);
         }

@@ -118,9 +118,16 @@ final class KeyTable {
         }
     }
 
-    /** Makes a head stable. */
+    /** Makes a head stable, or its removal if it has been removed meanwhile. */
     void flush(long head) throws IOException {
-        backend.flush(objectId(head));
+        if (!backend.flush(objectId(head))) {
+            flushRemoval();
+        }
+    }
+
+    /** Makes removals of heads stable. */
+    void flushRemoval() throws IOException {
+        var _ = backend.flush(ObjectId.ofPartition(partition));
     }
 
     private ObjectId objectId(long id) { return new ObjectId(partition, id); }

@@ -90,6 +90,9 @@ public final class MultipartUploads {
         Optional<PartRecord> replaced;
         synchronized (upload) {
             requireOpen(upload);
+            if (isObject(upload)) {
+                throw new S3Exception(S3Error.NO_SUCH_UPLOAD); // its parts are the object's
+            }
             written.keep();
             replaced = uploads.put(upload, number, part);
         }
@@ -108,13 +111,18 @@ public final class MultipartUploads {
         }
     }
 
+    /** Whether a completion that was begun has given the key its object. */
+    private boolean isObject(Upload upload) throws IOException {
+        return upload.isCompleting()
+                && completed(upload.record().key(), upload.id()).isPresent();
+    }
+
     /** Removes an upload with its parts. */
     public void abort(Upload upload) throws IOException, S3Exception {
         NavigableMap<Integer, PartRecord> parts;
         synchronized (upload) {
             requireOpen(upload);
-            boolean completed = upload.isCompleting() && completed(upload.record().key(),
-                    upload.id()).isPresent();
+            boolean completed = isObject(upload);
             parts = upload.parts();
             uploads.remove(upload);
             if (completed) {
@@ -122,7 +130,7 @@ public final class MultipartUploads {
             }
         }
         if (flushes) {
-            backend.flush(ObjectId.ofPartition(partition));
+            var _ = backend.flush(ObjectId.ofPartition(partition));
         }
         for (PartRecord each : parts.values()) {
             data.remove(each.data());
@@ -154,6 +162,7 @@ public final class MultipartUploads {
             if (upload.isCompleting()) {
                 Optional<ObjectRecord> before = completed(key, upload.id());
                 if (before.isPresent()) {
+                    bucket.flush(key);
                     uploads.remove(upload);
                     return before.get();
                 }

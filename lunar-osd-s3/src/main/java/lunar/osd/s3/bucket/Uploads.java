@@ -49,7 +49,11 @@ final class Uploads {
         return upload;
     }
 
-    void flush(Upload upload) throws IOException { backend.flush(objectId(upload.object())); }
+    void flush(Upload upload) throws IOException {
+        if (!backend.flush(objectId(upload.object()))) {
+            throw new IOException("upload " + upload.id() + " has been removed meanwhile");
+        }
+    }
 
     /**
      * Finds an upload of a key.
@@ -118,6 +122,17 @@ final class Uploads {
         upload.end();
         known.remove(upload.object());
         backend.remove(objectId(upload.object()));
+    }
+
+    /**
+     * Removes the upload that an object was, if the process ended before that: its parts go with the object. Called with
+     * the lock of the key held, before the key gets another object.
+     */
+    void removeCompleted(long object) throws IOException {
+        if (object != 0) {
+            known.remove(object);
+            backend.remove(objectId(object));
+        }
     }
 
     /** Forgets what is known of uploads, before all are removed. */

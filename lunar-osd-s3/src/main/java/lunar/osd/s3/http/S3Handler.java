@@ -106,14 +106,21 @@ public final class S3Handler implements HttpHandler {
         if (length != null && length.length() >= Integer.toString(DRAIN_BYTES).length()) {
             return; // a client that announces so much need not have sent it
         }
-        InputStream in = new ClientInput(exchange.getRequestBody(), threads);
+        InputStream in = exchange.getRequestBody();
         var buffer = new byte[DRAIN_BUFFER_BYTES];
-        for (int left = DRAIN_BYTES; left > 0;) {
-            int count = in.read(buffer, 0, buffer.length);
-            if (count < 0) {
-                return;
+        threads.beginWait(); // for all of it: the client may have no rights
+        try {
+            for (int left = DRAIN_BYTES; left > 0;) {
+                int count = in.read(buffer, 0, buffer.length);
+                if (count < 0) {
+                    return;
+                }
+                left -= count;
             }
-            left -= count;
+        } catch (IOException e) {
+            throw new ClientException(e);
+        } finally {
+            threads.endWait();
         }
     }
 
@@ -139,8 +146,16 @@ public final class S3Handler implements HttpHandler {
         exchange.getRequestHeaders().forEach(
                 (name, values) -> headers.put(name.toLowerCase(Locale.ROOT), List.copyOf(values)));
         return new RequestHead(exchange.getRequestMethod(),
-                PercentEncoding.decodePath(Objects.requireNonNullElse(uri.getRawPath(), "")),
+                PercentEncoding.decodePath(rawPath(uri)),
                 Query.parse(Objects.requireNonNullElse(uri.getRawQuery(), "")), headers);
+    }
+
+    /** Returns the path as it was sent: {@link URI} takes what follows two slashes at its beginning for a host. */
+    private static String rawPath(URI uri) {
+        String path = Objects.requireNonNullElse(uri.getRawPath(), "");
+        return uri.toString().startsWith("//")
+                ? "//" + Objects.requireNonNullElse(uri.getRawAuthority(), "") + path
+                : path;
     }
 
     private void service(S3Request request, Response response) throws IOException, S3Exception {

@@ -143,9 +143,10 @@ public final class ChunkedInput extends InputStream {
 
     private void readTrailers() throws IOException {
         String trailerSignature = "";
+        int lines = 0;
         for (String line = endLine(); !line.isEmpty(); line = endLine()) {
             int colon = line.indexOf(':');
-            if (colon < 1 || !hasTrailers || trailers.size() >= MAX_TRAILERS) {
+            if (colon < 1 || !hasTrailers || ++lines > MAX_TRAILERS) {
                 throw new Refused(S3Error.INVALID_REQUEST);
             }
             String name = line.substring(0, colon).strip().toLowerCase(Locale.ROOT);

@@ -36,6 +36,7 @@ public final class StoreBackend implements ObjectBackend {
     private final ObjectStore store;
     private final AtomicInteger changesLeft = new AtomicInteger(Integer.MAX_VALUE);
     private volatile Failure failure = Failure.BEFORE;
+    private volatile FlushHook beforeFlush = _ -> {};
 
     public StoreBackend() { this(ObjectStores.inMemory()); }
 
@@ -50,6 +51,17 @@ public final class StoreBackend implements ObjectBackend {
     public void failAfter(int changes, Failure how) {
         failure = how;
         changesLeft.set(changes);
+    }
+
+    /** What happens before an object is flushed. */
+    @FunctionalInterface
+    public interface FlushHook {
+        void run(ObjectId object) throws IOException;
+    }
+
+    /** Sets what happens before each flush. */
+    public void beforeFlush(FlushHook hook) {
+        beforeFlush = hook;
     }
 
     /** Whether changes have failed. */
@@ -189,7 +201,7 @@ public final class StoreBackend implements ObjectBackend {
             return true;
         });
         if (!created) {
-            throw new IOException(object + " exists");
+            throw new ExistsException(object + " exists", new IOException("exists"));
         }
     }
 
@@ -206,9 +218,9 @@ public final class StoreBackend implements ObjectBackend {
 
     @Override
     public OutputStream write(ObjectId object, List<Attribute> attributes) throws IOException {
-        change(() -> createNow(object, attributes));
         return new OutputStream() {
             private final ByteArrayOutputStream chunk = new ByteArrayOutputStream();
+            private boolean created;
             private long at;
             private boolean closed;
 
@@ -228,6 +240,10 @@ public final class StoreBackend implements ObjectBackend {
             private void send() throws IOException {
                 byte[] bytes = chunk.toByteArray();
                 chunk.reset();
+                if (!created) {
+                    change(() -> createNow(object, attributes));
+                    created = true;
+                }
                 change(() -> store.write(object, at, MemorySegment.ofArray(bytes),
                         Growth.UNLIMITED));
                 at += bytes.length;
@@ -283,5 +299,9 @@ public final class StoreBackend implements ObjectBackend {
     }
 
     @Override
-    public void flush(ObjectId object) throws IOException { change(() -> {}); }
+    public boolean flush(ObjectId object) throws IOException {
+        beforeFlush.run(object);
+        change(() -> {});
+        return object.object() == 0 || attributes(object, List.of()).isPresent();
+    }
 }

@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -203,6 +204,61 @@ class BucketTest {
         assertThat(dataCount()).isEqualTo(1);
     }
 
+    @Test
+    void shouldAcknowledgeObjectThatIsRemovedBeforeItsFlush() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        put(bucket, "key", "old");
+        var flushed = new ArrayList<ObjectId>();
+        backend.beforeFlush(object -> {
+            if (object.object() >= Layout.HEADS) {
+                bucket.delete("key");
+                flushed.clear();
+            }
+            flushed.add(object);
+        });
+        put(bucket, "key", "new");
+        assertThat(flushed).as("the removal").anyMatch(ObjectId::isPartition);
+        assertThatThrownBy(() -> get(bucket, "key")).isInstanceOf(S3Exception.class);
+        assertThat(dataCount()).isZero();
+    }
+
+    @Test
+    void shouldFlushRemovalThatIsRepeated() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        put(bucket, "key", "data");
+        backend.failAfter(1, StoreBackend.Failure.BEFORE); // the head is removed, and not flushed
+        assertThatThrownBy(() -> bucket.delete("key")).isInstanceOf(IOException.class);
+        backend.failAfter(Integer.MAX_VALUE, StoreBackend.Failure.BEFORE);
+        var flushed = new ArrayList<ObjectId>();
+        backend.beforeFlush(flushed::add);
+        bucket.delete("key");
+        assertThat(flushed).anyMatch(ObjectId::isPartition);
+    }
+
+    /** The device restarts before a flush, and has not kept what it was told. */
+    @Test
+    void shouldKeepIndexRightAfterFailedFlush() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        assertThat(keys(bucket)).isEmpty();
+        backend.failAfter(4, StoreBackend.Failure.BEFORE); // the flush of the head
+        assertThat(tryPut(bucket)).isFalse();
+        backend.failAfter(Integer.MAX_VALUE, StoreBackend.Failure.BEFORE);
+        long partition = backend.partitions(List.of()).getFirst().id();
+        backend.remove(new ObjectId(partition, Layout.head("key")));
+        assertThat(keys(bucket)).isEmpty();
+    }
+
+    /** A clock that was set back gives identifiers again. */
+    @Test
+    void shouldLeaveDataAloneWhoseIdentifierIsGivenAgain() throws IOException, S3Exception {
+        InstantSource stopped = InstantSource.fixed(CLOCK.instant());
+        put(Buckets.open(backend, true, stopped, Runnable::run).create("bucket"), "key", "data");
+        StoreBackend after = backend.restarted();
+        Bucket again = Buckets.open(after, true, stopped, Runnable::run).find("bucket");
+        assertThatThrownBy(() -> put(again, "other", "new")).isInstanceOf(IOException.class);
+        assertThat(get(again, "key")).isEqualTo("data");
+    }
+
     // --- collisions ---
 
     private void createHead(long partition, long id, String key) throws IOException {
@@ -259,6 +315,17 @@ class BucketTest {
         assertThat(List.of("abc", "my-bucket.1", "a".repeat(63))).allMatch(Buckets::isName);
         assertThat(List.of("ab", "a".repeat(64), "Abc", "-ab", "ab-", "a..b", "1.2.3.4", "a/b",
                 "../x", "a_b", "")).noneMatch(Buckets::isName);
+    }
+
+    @Test
+    void shouldCreateBucketOnceIfFirstAttemptFails() throws IOException, S3Exception {
+        Buckets buckets = open(backend);
+        backend.failAfter(1, StoreBackend.Failure.BEFORE); // the partition is created, and not flushed
+        assertThatThrownBy(() -> buckets.create("bucket")).isInstanceOf(IOException.class);
+        backend.failAfter(Integer.MAX_VALUE, StoreBackend.Failure.BEFORE);
+        put(buckets.create("bucket"), "key", "data");
+        assertThat(backend.partitions(List.of())).hasSize(1);
+        assertThat(get(open(backend).find("bucket"), "key")).isEqualTo("data");
     }
 
     @Test

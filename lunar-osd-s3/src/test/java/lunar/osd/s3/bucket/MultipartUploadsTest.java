@@ -19,6 +19,7 @@ import lunar.osd.s3.checksum.ChecksumAlgorithm;
 import lunar.osd.s3.checksum.RunningChecksum;
 import lunar.osd.s3.protocol.S3Error;
 import lunar.osd.s3.protocol.S3Exception;
+import lunar.osd.wire.ObjectId;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
@@ -27,6 +28,10 @@ class MultipartUploadsTest {
     /** Time passes whenever it is asked for. */
     private static final InstantSource CLOCK = () -> Instant.ofEpochMilli(TIME.addAndGet(1000));
     private static final String[] PARTS = {"a".repeat(5000), "", "b".repeat(7), "c"};
+
+    /** Changes of a completion before the record of the head is set, and until it has been. */
+    private static final int BEFORE_HEAD = 6;
+    private static final int AFTER_HEAD = 7;
 
     private final StoreBackend backend = new StoreBackend();
 
@@ -224,20 +229,84 @@ class MultipartUploadsTest {
         assertThat(device.count(Layout.UPLOADS, Layout.DATA)).isZero();
     }
 
+    /** Completes an upload on a device that fails before a change, and restarts. */
+    private Bucket restartedInCompletion(Upload upload, Bucket bucket, int change)
+            throws IOException, S3Exception {
+        putParts(bucket, upload);
+        backend.failAfter(change, StoreBackend.Failure.BEFORE);
+        assertThatThrownBy(() -> complete(bucket, upload, named())).isInstanceOf(IOException.class);
+        backend.failAfter(Integer.MAX_VALUE, StoreBackend.Failure.BEFORE);
+        return open(backend).find("bucket");
+    }
+
     @Test
     void shouldRefuseCompletionWhosePartsAreGone() throws IOException, S3Exception {
         Bucket bucket = open(backend).create("bucket");
         Upload upload = create(bucket);
-        putParts(bucket, upload);
-        backend.failAfter(7, StoreBackend.Failure.BEFORE); // the upload is not removed
-        assertThatThrownBy(() -> complete(bucket, upload, named())).isInstanceOf(IOException.class);
-        StoreBackend after = backend.restarted();
-        Bucket again = open(after).find("bucket");
-        assertThat(get(again)).hasSize(5008);
-        again.delete("key");
+        Bucket again = restartedInCompletion(upload, bucket, BEFORE_HEAD);
         Upload found = again.multipart().find("key", upload.id());
+        long partition = backend.partitions(List.of()).getFirst().id();
+        backend.remove(new ObjectId(partition, found.parts().get(1).data()));
         assertError(S3Error.INVALID_PART, () -> complete(again, found, named()));
         again.multipart().abort(found);
-        assertThat(after.count(Layout.UPLOADS, Layout.HEADS)).isZero();
+        assertThat(backend.count(Layout.UPLOADS, Layout.DATA)).isZero();
+    }
+
+    @Test
+    void shouldRefusePartsOfUploadThatIsAnObject() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        Upload upload = create(bucket);
+        Bucket again = restartedInCompletion(upload, bucket, AFTER_HEAD);
+        Upload found = again.multipart().find("key", upload.id());
+        assertError(S3Error.NO_SUCH_UPLOAD, () -> putPart(again, found, 1, "late"));
+        assertThat(get(again)).isEqualTo(String.join("", PARTS));
+    }
+
+    @Test
+    void shouldEndUploadWhenItsObjectIsReplacedOrRemoved() throws IOException, S3Exception {
+        for (boolean removes : new boolean[]{false, true}) {
+            Bucket bucket = open(backend).create(removes ? "bucket" : "other-bucket");
+            Upload upload = create(bucket);
+            putParts(bucket, upload);
+            backend.failAfter(AFTER_HEAD, StoreBackend.Failure.BEFORE);
+            assertThatThrownBy(() -> complete(bucket, upload, named()))
+                    .isInstanceOf(IOException.class);
+            backend.failAfter(Integer.MAX_VALUE, StoreBackend.Failure.BEFORE);
+            Bucket again = open(backend).find(bucket.name());
+            Upload found = again.multipart().find("key", upload.id());
+            try (OpenObject reader = again.open("key")) { // keeps the data for a while
+                assertThat(reader.record().length()).isEqualTo(5008);
+                if (removes) {
+                    again.delete("key");
+                } else {
+                    replace(again);
+                }
+                assertThatThrownBy(() -> complete(again, found, named())).isInstanceOfAny(
+                        IOException.class, S3Exception.class);
+                assertError(S3Error.NO_SUCH_UPLOAD,
+                        () -> again.multipart().find("key", upload.id()));
+            }
+            assertThat(backend.count(Layout.UPLOADS, Layout.DATA)).isZero();
+        }
+    }
+
+    private static void replace(Bucket bucket) throws IOException, S3Exception {
+        try (DataWriter out = bucket.write("key")) {
+            out.write(new byte[10]);
+            var _ = bucket.commit("key", out, new ObjectRecord(0, false, 0, 0, "", Map.of(),
+                    Optional.empty(), 0), WriteCondition.NONE);
+        }
+    }
+
+    @Test
+    void shouldFlushObjectOfCompletionThatIsRepeated() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        Upload upload = create(bucket);
+        Bucket again = restartedInCompletion(upload, bucket, AFTER_HEAD);
+        var flushed = new ArrayList<ObjectId>();
+        backend.beforeFlush(flushed::add);
+        Upload found = again.multipart().find("key", upload.id());
+        assertThat(complete(again, found, named()).length()).isEqualTo(5008);
+        assertThat(flushed).anyMatch(object -> object.object() >= Layout.HEADS);
     }
 }

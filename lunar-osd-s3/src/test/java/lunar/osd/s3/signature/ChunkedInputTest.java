@@ -90,6 +90,13 @@ class ChunkedInputTest {
                 signed(key, scope, seed)).readAllBytes()).isInstanceOf(ChunkedInput.Refused.class);
     }
 
+    @Test
+    void shouldRefuseEndlessSignaturesOfTrailers() {
+        String line = "x-amz-trailer-signature:x\r\n";
+        assertThatThrownBy(() -> of("0\r\n" + line.repeat(100) + "\r\n", TRAILERS)
+                .readAllBytes()).isInstanceOf(ChunkedInput.Refused.class);
+    }
+
     private static Payload signed(SigningKey key, CredentialScope scope, String seed) {
         return new Payload(true, true,
                 Optional.of(new ChunkSigner(key, "20130524T000000Z", scope, seed)),
