@@ -97,7 +97,7 @@ final class Sql implements AutoCloseable {
             changedRows += rows;
             return rows;
         } catch (SQLException e) {
-            throw failure(e);
+            throw failure(e, statement);
         }
     }
 
@@ -106,7 +106,7 @@ final class Sql implements AutoCloseable {
         try {
             prepared(statement).executeUpdate();
         } catch (SQLException e) {
-            throw failure(e);
+            throw failure(e, statement);
         }
     }
 
@@ -121,7 +121,7 @@ final class Sql implements AutoCloseable {
         try (ResultSet rows = prepared(query, arguments).executeQuery()) {
             return rows.next() ? mapper.map(rows) : null;
         } catch (SQLException e) {
-            throw failure(e);
+            throw failure(e, query);
         }
     }
 
@@ -140,7 +140,7 @@ final class Sql implements AutoCloseable {
                 found.add(mapper.map(rows));
             }
         } catch (SQLException e) {
-            throw failure(e);
+            throw failure(e, query);
         }
         return found;
     }
@@ -164,6 +164,19 @@ final class Sql implements AutoCloseable {
     private StorageException failure(SQLException e) {
         failed = true;
         return Failures.of(e);
+    }
+
+    /** Forgets the statement too: the driver closes one that has failed, such as for lack of space. */
+    private StorageException failure(SQLException e, String text) {
+        PreparedStatement failing = statements.remove(text);
+        try {
+            if (failing != null) {
+                failing.close();
+            }
+        } catch (SQLException closing) {
+            e.addSuppressed(closing);
+        }
+        return failure(e);
     }
 
     /**
