@@ -104,12 +104,14 @@ class FullDiskTest {
     void shouldUndoWritesThatFilesHaveNoSpaceFor() throws Exception {
         Path full = Path.of("/dev/full");
         assumeThat(full).as("a device that is full").exists();
+        var more = MemorySegment.ofArray(new byte[10]);
+        store.write(OBJECT, 0, more, Growth.UNLIMITED); // opens the file
+        store.flush(OBJECT); // opens what syncs it
         Path file = dataFile();
         Path aside = folder.resolve("aside");
         Files.move(file, aside);
         Files.createSymbolicLink(file, full);
         openFileAgain();
-        var more = MemorySegment.ofArray(new byte[10]);
         assertThatThrownBy(() -> store.write(OBJECT, LENGTH, more, Growth.UNLIMITED))
                 .isInstanceOf(NoSpaceException.class);
         assertThatThrownBy(() -> store.append(OBJECT, more, Growth.UNLIMITED))
