@@ -125,8 +125,8 @@ final class Uploads {
     }
 
     /**
-     * Removes the upload that an object was, if the process ended before that: its parts go with the object. Called with
-     * the lock of the key held, before the key gets another object.
+     * Removes the upload that an object was, if the process ended before that: its parts go with the object. Called
+     * with the lock of the key held, before the key gets another object.
      */
     void removeCompleted(long object) throws IOException {
         if (object != 0) {
