@@ -408,10 +408,11 @@ class LunDeviceTest {
             peer.login();
             var command = peer.receive(ScsiCommand.class);
             came.complete(command);
+            int immediate = peer.data().length;
             byte[] out = disk.receiveWrite(peer, command);
             byte[] doubled = new byte[2 * out.length];
             System.arraycopy(out, 0, doubled, out.length, out.length);
-            sendBoth(peer, command, doubled);
+            sendBoth(peer, command, doubled, Math.ceilDiv(out.length - immediate, 16_384));
             disk.serveLoggedIn(peer, (_, _, _) -> false);
         }); Session session = loopback.login()) {
             MemorySegment out = Loopback.blocks(40).fill((byte) 9);
@@ -426,10 +427,11 @@ class LunDeviceTest {
         }
     }
 
-    private static void sendBoth(ScriptedPeer peer, ScsiCommand command, byte[] data)
+    /** Sends Data-In, which share their numbers with the R2Ts before (RFC 7143 section 11.7.5). */
+    private static void sendBoth(ScriptedPeer peer, ScsiCommand command, byte[] data, int r2ts)
             throws Exception {
         int half = 8192;
-        for (int at = 0, sn = 0; at < data.length; at += half, sn++) {
+        for (int at = 0, sn = r2ts; at < data.length; at += half, sn++) {
             int length = Math.min(half, data.length - at);
             boolean last = at + length == data.length;
             peer.send(new DataIn(last, false, false, 0, Residual.NONE, command.lun(),
