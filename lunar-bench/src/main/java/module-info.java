@@ -12,6 +12,7 @@ module lunar.bench {
     requires lunar.initiator;
     requires lunar.iscsi;
     requires lunar.lucene;
+    requires lunar.osd;
     requires lunar.raid;
     requires lunar.rdma;
     requires lunar.scsi;
@@ -29,6 +30,7 @@ module lunar.bench {
     opens lunar.bench.harness to tools.jackson.databind;
     opens lunar.bench.load to tools.jackson.databind;
     opens lunar.bench.lucene to tools.jackson.databind;
+    opens lunar.bench.osd to tools.jackson.databind;
     opens lunar.bench.paths to tools.jackson.databind;
     opens lunar.bench.raid to tools.jackson.databind;
     opens lunar.bench.rdma to tools.jackson.databind;
