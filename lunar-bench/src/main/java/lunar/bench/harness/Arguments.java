@@ -47,4 +47,14 @@ public final class Arguments {
             throw new BenchException(name + " must be a whole number, not " + text(name), e);
         }
     }
+
+    /** Returns whole numbers with commas between them. */
+    public int[] numbers(String name) throws BenchException {
+        try {
+            return Arrays.stream(text(name).split(",", -1)).mapToInt(Integer::parseInt).toArray();
+        } catch (NumberFormatException e) {
+            throw new BenchException(name + " must be whole numbers with commas, not "
+                    + text(name), e);
+        }
+    }
 }

@@ -40,20 +40,10 @@ public final class OsdBench {
         });
     }
 
-    private static int[] numbers(Arguments own, String name) throws BenchException {
-        try {
-            return Arrays.stream(own.text(name).split(",", -1)).mapToInt(Integer::parseInt)
-                    .toArray();
-        } catch (NumberFormatException e) {
-            throw new BenchException(name + " must be whole numbers with commas, not "
-                    + own.text(name), e);
-        }
-    }
-
     private static void run(Settings settings, Arguments own, PrintStream out)
             throws BenchException, IOException, InterruptedException {
-        int[] sizes = numbers(own, "sizes");
-        int[] clients = numbers(own, "clients");
+        int[] sizes = own.numbers("sizes");
+        int[] clients = own.numbers("clients");
         int most = Arrays.stream(clients).max().orElse(1);
         var latencies = new ArrayList<OsdLatencies>();
         var throughputs = new ArrayList<OsdThroughput>();

@@ -5,7 +5,6 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -62,7 +61,7 @@ public final class IserBench {
         List<String> devices = List.of(own.text("devices").split(",", -1));
         var servers = new LinkedHashMap<String, Server>();
         List<Measurement> measured;
-        Agenda agenda = agenda(devices, numbers(own, "sizes"), numbers(own, "clients"))
+        Agenda agenda = agenda(devices, own.numbers("sizes"), own.numbers("clients"))
                 .choose(settings.works(), settings.pairs());
         try (var client = new AgentClient("lunar", directory.resolve("iser-client.log"))) {
             servers.put(TCP, Server.lunar(settings.lunar(), directory.resolve("iser-none.log"),
@@ -81,16 +80,6 @@ public final class IserBench {
         }
         write(new Results(settings, Machine.describe(directory, settings.commit())), agenda,
                 measured, out);
-    }
-
-    private static int[] numbers(Arguments own, String name) throws BenchException {
-        try {
-            return Arrays.stream(own.text(name).split(",", -1)).mapToInt(Integer::parseInt)
-                    .toArray();
-        } catch (NumberFormatException e) {
-            throw new BenchException(name + " must be whole numbers with commas, not "
-                    + own.text(name), e);
-        }
     }
 
     private static Agenda agenda(List<String> devices, int[] sizes, int[] clients) {
