@@ -21,32 +21,24 @@ final class Checkpoints implements AutoCloseable {
     private final Sql sql;
     private final CommitQueue commits;
     private final StableStorage stability;
-    private final Thread thread;
-    private volatile boolean closed;
+    private final BackgroundThread thread;
 
     Checkpoints(Path database, CommitQueue commits, StableStorage stability) throws SQLException {
         this.sql = Sql.writing(database);
         this.commits = commits;
         this.stability = stability;
-        this.thread = Thread.ofPlatform().daemon().name("lunar-osd-store-checkpoints")
-                .unstarted(this::run);
+        this.thread = new BackgroundThread("lunar-osd-store-checkpoints", LOOK_MS, this::run);
     }
 
     void start() { thread.start(); }
 
     private void run() {
-        while (!closed) {
-            try {
-                Thread.sleep(LOOK_MS);
-                checkpoint();
-            } catch (InterruptedException _) {
-                return;
-            } catch (NoSpaceException e) {
-                LOG.log(System.Logger.Level.DEBUG, "checkpoint: {0}", e.getMessage()); // later
-            } catch (StorageException e) {
-                LOG.log(System.Logger.Level.WARNING, "object store: checkpoint: {0}",
-                        e.getMessage());
-            }
+        try {
+            checkpoint();
+        } catch (NoSpaceException e) {
+            LOG.log(System.Logger.Level.DEBUG, "checkpoint: {0}", e.getMessage()); // later
+        } catch (StorageException e) {
+            LOG.log(System.Logger.Level.WARNING, "object store: checkpoint: {0}", e.getMessage());
         }
     }
 
@@ -90,19 +82,7 @@ final class Checkpoints implements AutoCloseable {
 
     @Override
     public void close() throws StorageException {
-        closed = true;
-        thread.interrupt();
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException _) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        thread.close();
         sql.close();
     }
 }

@@ -30,8 +30,8 @@ final class Housekeeping implements AutoCloseable {
     private final CommitQueue commits;
     private final DataStore store;
     private final Touches touches;
-    private final Thread thread;
-    private volatile boolean closed;
+    private final BackgroundThread thread;
+    private int round; // its thread only
 
     Housekeeping(ObjectFiles files, ObjectLocks locks, CommitQueue commits, DataStore store,
             Touches touches) {
@@ -40,35 +40,30 @@ final class Housekeeping implements AutoCloseable {
         this.commits = commits;
         this.store = store;
         this.touches = touches;
-        this.thread = Thread.ofPlatform().daemon().name("lunar-osd-store-housekeeping")
-                .unstarted(this::run);
+        this.thread = new BackgroundThread("lunar-osd-store-housekeeping", LOOK_MS, this::run);
     }
 
     void start() { thread.start(); }
 
     private void run() {
-        for (int round = 1; !closed; round++) {
-            try {
-                Thread.sleep(LOOK_MS);
-                if (round % ROUNDS_OF_TOUCHES == 0 && !touches.isEmpty()) {
-                    commits.run(_ -> true);
-                }
-                if (files.open().adopted().exceeds(PART_OF_ADOPTED)) {
-                    commits.syncAdopted();
-                }
-                if (files.open().takeDropped()) {
-                    deleteDropped();
-                }
-                store.forgetDiscarded();
-                if (round % ROUNDS_OF_SYNCS == 0) {
-                    syncIdle();
-                }
-            } catch (InterruptedException _) {
-                return;
-            } catch (StorageException e) {
-                LOG.log(System.Logger.Level.WARNING, "object store: housekeeping: {0}",
-                        e.getMessage());
+        round++;
+        try {
+            if (round % ROUNDS_OF_TOUCHES == 0 && !touches.isEmpty()) {
+                commits.run(_ -> true);
             }
+            if (files.open().adopted().exceeds(PART_OF_ADOPTED)) {
+                commits.syncAdopted();
+            }
+            if (files.open().takeDropped()) {
+                deleteDropped();
+            }
+            store.forgetDiscarded();
+            if (round % ROUNDS_OF_SYNCS == 0) {
+                syncIdle();
+            }
+        } catch (StorageException e) {
+            LOG.log(System.Logger.Level.WARNING, "object store: housekeeping: {0}",
+                    e.getMessage());
         }
     }
 
@@ -97,7 +92,7 @@ final class Housekeeping implements AutoCloseable {
                 }
                 return true;
             });
-        } while (ids.size() == MAX_DELETES && !closed);
+        } while (ids.size() == MAX_DELETES && !thread.isClosed());
     }
 
     private void syncIdle() throws StorageException {
@@ -171,19 +166,5 @@ final class Housekeeping implements AutoCloseable {
 
     /** Ends the thread. */
     @Override
-    public void close() {
-        closed = true;
-        thread.interrupt();
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException _) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-    }
+    public void close() { thread.close(); }
 }
