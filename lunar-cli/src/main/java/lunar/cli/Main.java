@@ -55,6 +55,8 @@ public final class Main {
         line.addSubcommand("key", KeyCommand.line(console));
         line.addSubcommand(new AcceptLossCommand(console));
         line.addSubcommand(new DemoCommand(console));
+        line.addSubcommand(new CommandLine.HelpCommand());
+        line.addSubcommand(new CompletionCommand(console));
         line.addSubcommand(new WarmUpCommand(console));
         line.setOut(console.out()).setErr(console.err());
         line.setCaseInsensitiveEnumValuesAllowed(true);

@@ -94,4 +94,30 @@ class BenchTest {
         CommandRun.of(("bench fault=1,op=read:ram:1MiB --rw randread" + SHORT).split(" ")).fails(1,
                 "READ");
     }
+
+    @Test
+    void shouldFailIfNoRequestCompletesInTime() {
+        CommandRun.of("bench", "delay=2s:ram:1MiB", "--rw", "read", "--time", "100ms", "--ramp",
+                "0s").fails(1, "no request was completed", "--time");
+    }
+
+    @Test
+    void shouldPrintWhatWasMeasuredWhenItIsInterrupted() throws Exception {
+        var command = ServingProcess.lunar("bench", "ram:1MiB", "--rw", "read", "--time", "10m",
+                "--ramp", "0s", "--json");
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        try {
+            while (process.info().totalCpuDuration().orElseThrow().toMillis() < 1500) {
+                Thread.sleep(50); // the JVM starts, then the loads need processor time
+            }
+            Process kill = new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start();
+            assertThat(kill.waitFor()).isZero();
+            JsonNode json = new JsonMapper().readTree(process.getInputStream());
+            assertThat(json.at("/total/operations").asLong()).isPositive();
+            assertThat(json.get("seconds").asDouble()).isBetween(0.0, 599.0);
+            assertThat(process.waitFor()).isEqualTo(130);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
 }

@@ -88,6 +88,18 @@ class CopyTest {
     }
 
     @Test
+    void shouldWriteJson() throws Exception {
+        Path source = image("source.img", 1 << 20, Seed.next());
+        CommandRun run = CommandRun.of("copy", source.toString(), folder.resolve("new.img")
+                .toString(), "--verify", "--json").succeeds();
+        var json = new tools.jackson.databind.json.JsonMapper().readTree(run.out());
+        assertThat(json.get("bytes").asLong()).isEqualTo(1 << 20);
+        assertThat(json.get("zeroBytes").asLong()).isBetween(0L, 1L << 20);
+        assertThat(json.get("seconds").asDouble()).isPositive();
+        assertThat(json.get("verified").asBoolean()).isTrue();
+    }
+
+    @Test
     void shouldCreateTheFileItCopiesTo() throws Exception {
         Path source = image("source.img", 1 << 20, 7);
         Path copy = folder.resolve("copy.img");

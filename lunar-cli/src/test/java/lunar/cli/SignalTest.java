@@ -85,6 +85,53 @@ class SignalTest {
         }
     }
 
+    @Test
+    void shouldReloadOnceItRunsIfSighupComesWhileItStarts() throws Exception {
+        Path err = folder.resolve("err.txt");
+        Path config = folder.resolve("lunar.toml");
+        Process mkfifo = new ProcessBuilder("mkfifo", config.toString()).start();
+        assertThat(mkfifo.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
+        String first = "portals = ['127.0.0.1:0']\n"
+                + "[[target]]\niqn = 'iqn.2026-11.org.example:a'\nluns = ['ram:1MiB']\n";
+        Process process = process(err, "--config", config.toString());
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+            try (var writer = Files.newBufferedWriter(config)) { // opens when the server reads it
+                hangUp(process);
+                Thread.sleep(200); // the signal's handler may run late: then it is an ordinary reload
+                writer.write(first);
+            }
+            String served = out.readLine();
+            assertThat(served).as(Files.readString(err))
+                    .startsWith("serving iqn.2026-11.org.example:a lun 0 ram:1MiB");
+            Files.writeString(config, first.replace("1MiB", "2MiB"));
+            assertThat(out.readLine()).startsWith("resized iqn.2026-11.org.example:a lun 0");
+            assertThat(out.readLine()).isEqualTo("reloaded " + config);
+            process.destroy();
+            assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).as(Files.readString(err)).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void shouldGoOnAtSighupWithoutAConfigFile() throws Exception {
+        Path err = folder.resolve("err.txt");
+        Process process = serve(err, "ram:1MiB");
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(out.readLine()).startsWith("serving ");
+            hangUp(process);
+            for (int i = 0; i < 6000 && !Files.readString(err).contains("SIGHUP"); i++) {
+                Thread.sleep(10);
+            }
+            assertThat(Files.readAllLines(err)).contains("lunar: SIGHUP is ignored: there is no"
+                    + " config file to reload; name one with --config FILE");
+            assertThat(process.isAlive()).isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
     private static void hangUp(Process process) throws Exception {
         Process kill = new ProcessBuilder("kill", "-HUP", Long.toString(process.pid())).start();
         assertThat(kill.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();

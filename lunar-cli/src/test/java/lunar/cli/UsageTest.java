@@ -1,5 +1,6 @@
 package lunar.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
@@ -33,6 +34,27 @@ class UsageTest {
     void shouldReportItsVersion() {
         assertThat(CommandRun.of("--version").succeeds().out())
                 .matches("(?s)lunar \\d+\\.\\d+\\.\\d+\\S* \\(Java 25.*");
+    }
+
+    @Test
+    void shouldShowHelpByACommandToo() {
+        assertThat(CommandRun.of("help").succeeds().out())
+                .isEqualTo(CommandRun.of("--help").succeeds().out());
+        assertThat(CommandRun.of("help", "copy").succeeds().out())
+                .isEqualTo(CommandRun.of("copy", "--help").succeeds().out());
+    }
+
+    @Test
+    void shouldPrintACompletionScriptThatBashAccepts() throws Exception {
+        String script = CommandRun.of("completion").succeeds().out();
+        assertThat(script).contains("complete -F", "raid", "--allow-anonymous")
+                .doesNotContain("warm-up");
+        Process bash = new ProcessBuilder("bash", "-n").redirectErrorStream(true).start();
+        try (var input = bash.outputWriter()) {
+            input.write(script);
+        }
+        assertThat(new String(bash.getInputStream().readAllBytes(), UTF_8)).isEmpty();
+        assertThat(bash.waitFor()).isZero();
     }
 
     @Test

@@ -1,20 +1,14 @@
 package lunar.cli.bench;
 
-import lunar.cli.command.Json;
-
-import lunar.cli.config.OpenDevices;
-
-import lunar.cli.command.TimeConverter;
-
-import lunar.cli.command.SizeConverter;
-
-import lunar.cli.command.Failure;
-
 import lunar.cli.command.Console;
-
-import lunar.cli.config.ConfigOption;
-
 import lunar.cli.command.DeviceCommand;
+import lunar.cli.command.Failure;
+import lunar.cli.command.Json;
+import lunar.cli.command.ProgressBar;
+import lunar.cli.command.SizeConverter;
+import lunar.cli.command.TimeConverter;
+import lunar.cli.config.ConfigOption;
+import lunar.cli.config.OpenDevices;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,8 +17,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import lunar.block.BlockDevice;
 import lunar.block.DeviceUri;
+import lunar.block.StorageException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -43,6 +40,7 @@ import picocli.CommandLine.Parameters;
                         + "--qd 32 --time 10s",
                 "  lunar bench 'file:new.img?size=1GiB' --rw randrw --rwmixread 70 --json"})
 public final class BenchCommand extends DeviceCommand {
+    private static final long STOP_SECONDS = 10;
     private static final int MAX_DEPTH = 4096;
     private static final int MAX_THREADS = 256;
     private static final int MAX_REQUEST_BYTES = 64 << 20;
@@ -111,9 +109,49 @@ public final class BenchCommand extends DeviceCommand {
                 requireFit(uri, device);
                 bench.add(DeviceUri.withoutSecret(uri), device);
             }
-            tell(work, bench.run());
+            measure(work, bench);
         }
         return 0;
+    }
+
+    /** Measures; Ctrl-C ends the measurement early and prints what was measured. */
+    private void measure(Workload work, Bench bench)
+            throws StorageException, Failure, InterruptedException {
+        var printed = new CountDownLatch(1);
+        var interrupted = new Thread(() -> {
+            bench.stop();
+            try {
+                boolean _ = printed.await(STOP_SECONDS, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }, "lunar-bench-stop");
+        Runtime.getRuntime().addShutdownHook(interrupted);
+        try {
+            Bench.Result result;
+            try (var bar = new ProgressBar(console())) {
+                result = bench.run(elapsedNs -> draw(bar, work, elapsedNs));
+            }
+            tell(work, result);
+        } finally {
+            printed.countDown();
+            forget(interrupted);
+        }
+    }
+
+    private static void forget(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException _) {
+            // It runs already.
+        }
+    }
+
+    private static void draw(ProgressBar bar, Workload work, long elapsedNs) {
+        if (bar.isDue()) {
+            bar.draw("bench", (double) elapsedNs / work.timeNs(), String.format(Locale.ROOT,
+                    "%.0f s left, Ctrl-C ends it", (work.timeNs() - elapsedNs) / 1e9));
+        }
     }
 
     private void checkOptions() {
@@ -168,7 +206,7 @@ public final class BenchCommand extends DeviceCommand {
         }
         console().out().println(String.format(Locale.ROOT,
                 "%s, %d bytes, %d in flight of each of %d threads, %.1f s", pattern,
-                work.requestBytes(), depth, threads, work.timeNs() / 1e9));
+                work.requestBytes(), depth, threads, result.seconds()));
         console().out().println(Figures.heading());
         for (Figures device : result.devices()) {
             console().out().println(device.line());
@@ -187,7 +225,7 @@ public final class BenchCommand extends DeviceCommand {
         tree.put("blockSizeBytes", work.requestBytes());
         tree.put("queueDepth", depth);
         tree.put("threads", threads);
-        tree.put("seconds", work.timeNs() / 1e9);
+        tree.put("seconds", Figures.rounded(result.seconds()));
         tree.put("devices", result.devices().stream().map(Figures::tree).toList());
         var total = new LinkedHashMap<>(result.total().tree());
         total.put("cpuMicrosecondsPerOperation",

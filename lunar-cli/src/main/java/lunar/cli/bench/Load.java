@@ -36,6 +36,7 @@ final class Load implements AutoCloseable {
     private final AtomicReference<@Nullable StorageException> failure = new AtomicReference<>();
     private long countFromNs;
     private long endNs;
+    private volatile boolean stopped;
 
     /**
      * @param rangeBytes how much of the device is used, from its beginning
@@ -64,6 +65,14 @@ final class Load implements AutoCloseable {
             lane.go();
         }
     }
+
+    /** Whether its last request has completed. */
+    boolean isEnded() {
+        return running.getCount() == 0;
+    }
+
+    /** Ends it early: no further request is submitted. */
+    void stop() { stopped = true; }
 
     /** Waits for the last request; returns false if the device does not complete one in time. */
     boolean await() throws InterruptedException {
@@ -117,7 +126,7 @@ final class Load implements AutoCloseable {
 
         /** Submits until a request stays pending, or time is up. */
         void go() {
-            while (System.nanoTime() - endNs < 0 && failure.get() == null) {
+            while (System.nanoTime() - endNs < 0 && !stopped && failure.get() == null) {
                 prepare();
                 state.set(SUBMITTING);
                 startNs = System.nanoTime();

@@ -3,12 +3,14 @@ package lunar.cli.copy;
 import lunar.cli.command.Console;
 import lunar.cli.command.DeviceCommand;
 import lunar.cli.command.Failure;
+import lunar.cli.command.Json;
 import lunar.cli.command.Progress;
 import lunar.cli.command.SizeConverter;
 import lunar.cli.config.ConfigOption;
 import lunar.cli.config.OpenDevices;
 
 import java.io.IOException;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import lunar.block.BlockDevice;
 import lunar.block.LostWritesException;
@@ -52,6 +54,9 @@ public final class CopyCommand extends DeviceCommand {
     @Option(names = "--no-sparse", description = "Transfer zeroes and holes as data.")
     private boolean dense;
 
+    @Option(names = "--json", description = "Write JSON.")
+    private boolean json;
+
     @Mixin
     private final ConfigOption config = new ConfigOption();
 
@@ -92,11 +97,22 @@ public final class CopyCommand extends DeviceCommand {
             copy.run();
         }
         makeStable(from, to, chunkBytes);
-        tell("copied", from.sizeBytes(), startNs, copy.zeroBytes() == 0
-                ? ""
-                : "; " + Size.format(copy.zeroBytes()) + " of it zeroes, not transferred");
+        double seconds = secondsSince(startNs);
+        if (!json) {
+            tell("copied", from.sizeBytes(), seconds, copy.zeroBytes() == 0
+                    ? ""
+                    : "; " + Size.format(copy.zeroBytes()) + " of it zeroes, not transferred");
+        }
         if (verify) {
             verify(from, to, chunkBytes);
+        }
+        if (json) {
+            var tree = new LinkedHashMap<String, Object>();
+            tree.put("bytes", from.sizeBytes());
+            tree.put("zeroBytes", copy.zeroBytes());
+            tree.put("seconds", seconds);
+            tree.put("verified", verify);
+            console().out().println(Json.text(tree));
         }
     }
 
@@ -126,11 +142,16 @@ public final class CopyCommand extends DeviceCommand {
         try (var progress = new Progress(console(), "verify", from.sizeBytes())) {
             new DeviceComparison(from, to, depth, chunkBytes, progress).run();
         }
-        tell("verified", from.sizeBytes(), startNs, "; no differences");
+        if (!json) {
+            tell("verified", from.sizeBytes(), secondsSince(startNs), "; no differences");
+        }
     }
 
-    private void tell(String what, long bytes, long startNs, String more) {
-        double seconds = Math.max(System.nanoTime() - startNs, 1) / 1e9;
+    private static double secondsSince(long startNs) {
+        return Math.max(System.nanoTime() - startNs, 1) / 1e9;
+    }
+
+    private void tell(String what, long bytes, double seconds, String more) {
         console().out()
                 .println(String.format(Locale.ROOT, "%s %d bytes (%s) in %.2f s, %.1f MB/s%s",
                         what, bytes, Size.format(bytes), seconds, bytes / 1e6 / seconds, more));

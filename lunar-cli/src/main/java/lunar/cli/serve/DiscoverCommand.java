@@ -74,7 +74,8 @@ public final class DiscoverCommand extends DeviceCommand {
 
     @Option(names = "--chap-algorithms", paramLabel = "LIST",
             description = "CHAP algorithms to offer, in order of preference. Default: "
-                    + "sha3-256,sha-1,md5,sha-256.")
+                    + "sha3-256,sha-1,md5,sha-256; sha-256 is last because older targets confuse it with "
+                    + "sha-1.")
     private @Nullable String chapAlgorithms;
 
     @Option(names = "--luns",

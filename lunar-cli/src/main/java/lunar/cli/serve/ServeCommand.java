@@ -130,18 +130,19 @@ public final class ServeCommand extends DeviceCommand {
                     + "overrides it.")
     private @Nullable Path config;
 
+    private @Nullable StorageServer running;
+    private boolean reloadDue;
+
     public ServeCommand(Console console) { super(console); }
 
     @Override
     protected int execute() throws Exception {
-        ServerPlan plan = plan();
-        try (var running = Serving.start(plan, console())) {
-            var end = EndSignal.closing(console(), running);
-            announce(running);
-            Optional<SighupHandler> sighupHandler = config == null
-                    ? Optional.empty()
-                    : SighupHandler.at(() -> reload(running));
-            if (config != null && sighupHandler.isEmpty()) {
+        // Before anything that takes time: until then, SIGHUP ends the process.
+        Optional<SighupHandler> hangups = SighupHandler.at(this::hangUp);
+        try (var server = Serving.start(plan(), console())) {
+            var end = EndSignal.closing(console(), server);
+            announce(server);
+            if (config != null && hangups.isEmpty()) {
                 console().remark("SIGHUP is ignored in this process, as under nohup: " + config
                         + " is only read at the start");
             }
@@ -149,16 +150,37 @@ public final class ServeCommand extends DeviceCommand {
                 console().remark("the target's name is " + TargetTables.DEFAULT_IQN
                         + "; change it with --iqn");
             }
+            started(server);
             end.await();
-            sighupHandler.ifPresent(SighupHandler::close);
+        } finally {
+            hangups.ifPresent(SighupHandler::close);
         }
         return 0;
     }
 
+    /** Reloads the config file, or notes during the start that it has to be read again. */
+    private synchronized void hangUp() {
+        if (config == null) {
+            console().remark("SIGHUP is ignored: there is no config file to reload;"
+                    + " name one with --config FILE");
+        } else if (running == null) {
+            reloadDue = true;
+        } else {
+            reload(running);
+        }
+    }
+
+    private synchronized void started(StorageServer server) {
+        running = server;
+        if (reloadDue) {
+            reload(server);
+        }
+    }
+
     /** Reloads the config file; an error changes nothing and is reported in one line. */
-    private synchronized void reload(StorageServer running) {
+    private void reload(StorageServer server) {
         try {
-            List<String> changes = Serving.reload(running, plan());
+            List<String> changes = Serving.reload(server, plan());
             changes.forEach(console().out()::println);
             console().out().println("reloaded " + config);
         } catch (ParameterException e) {
