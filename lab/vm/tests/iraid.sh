@@ -101,7 +101,7 @@ prove() {
 
     for n in $2; do wipe "$n"; done
     intact "wiped: $2"
-    lunar raid status "$volume"
+    lunar raid status "$volume" && die "a volume without $2 is said to be sound"
 
     guest "
         rm -f /tmp/enough /tmp/wrong

@@ -101,8 +101,7 @@ class RaidCommandTest {
         assertThat(states(status)).containsOnly("active").hasSize(4);
         assertThat(raid("scrub", "raid5:vol").succeeds().out()).contains("no differences");
         Files.write(folder.resolve("a"), new byte[4 << 20]); // wiped
-        assertThat(
-                RaidFolder.json(raid("status", "raid5:vol", "--json")).path("state").asString(""))
+        assertThat(new RaidFolder(folder).status("raid5:vol").path("state").asString(""))
                 .isEqualTo("degraded");
         CommandRun.of("info", "raid5:vol", "--config", config.toString()).fails(1,
                 "would start degraded", "raid5:vol?degraded=yes");
@@ -187,6 +186,19 @@ class RaidCommandTest {
     }
 
     @Test
+    void shouldLeaveNoNewFilesWhereCreateIsRefused() throws Exception {
+        Path used = folder.resolve("used");
+        byte[] ext4 = new byte[4 << 20];
+        ext4[1024 + 56] = 0x53;
+        ext4[1024 + 57] = (byte) 0xef;
+        Files.write(used, ext4);
+        raid("create", "raid1:vol", "file:" + folder.resolve("fresh") + SIZE, "file:" + used)
+                .fails(1, "file system");
+        assertThat(folder.resolve("fresh")).doesNotExist();
+        assertThat(used).exists();
+    }
+
+    @Test
     void shouldLeaveOtherTablesAndCommentsAsTheyAre() throws Exception {
         Files.writeString(config, """
                 # the first comment
@@ -243,7 +255,9 @@ class RaidCommandTest {
         Files.delete(folder.resolve("a"));
         Files.delete(folder.resolve("b"));
         CommandRun.of("info", "raid5:vol", "--config", config.toString()).fails(1, "needs 3");
-        assertThat(raid("status", "raid5:vol").succeeds().out()).contains("failed");
+        CommandRun failed = raid("status", "raid5:vol");
+        assertThat(failed.out()).contains("failed");
+        assertThat(failed.status()).isEqualTo(3);
         raid("destroy", "raid5:vol").fails(1, "is incomplete", "--force");
         raid("destroy", "raid5:vol", "--force").succeeds();
     }

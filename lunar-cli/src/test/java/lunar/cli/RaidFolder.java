@@ -1,5 +1,7 @@
 package lunar.cli;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,5 +48,10 @@ record RaidFolder(Path folder) {
         return JsonMapper.builder().build().readTree(run.succeeds().out());
     }
 
-    JsonNode status(String volume) { return json(raid("status", volume, "--json")); }
+    /** The status of a volume, sound or not. */
+    JsonNode status(String volume) {
+        CommandRun run = raid("status", volume, "--json");
+        assertThat(run.status()).as(run.err()).isIn(0, 3);
+        return JsonMapper.builder().build().readTree(run.out());
+    }
 }

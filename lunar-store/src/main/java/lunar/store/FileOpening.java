@@ -39,6 +39,9 @@ final class FileOpening {
         try {
             boolean created = requireFile(path, options, new PathRecords(records, path));
             Path real = path.toRealPath();
+            if (!created) {
+                warnOfImage(path);
+            }
             FileHandle handle = handle(real, options);
             try {
                 return device(path, real, options, handle, records, created, syncs);
@@ -48,6 +51,17 @@ final class FileOpening {
             }
         } catch (IOException e) {
             throw IoFailure.of(path + " cannot be opened", e);
+        }
+    }
+
+    private static void warnOfImage(Path path) throws IOException {
+        Optional<ImageFormat> format = ImageFormat.of(path);
+        if (format.isPresent()) {
+            LOG.log(System.Logger.Level.WARNING,
+                    "{0} is a {1} image, and is used as it is, not as the"
+                            + " disk in it; convert it with ''qemu-img convert -O raw'' to use that",
+                    path,
+                    format.get());
         }
     }
 

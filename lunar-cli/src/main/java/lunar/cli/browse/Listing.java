@@ -134,7 +134,7 @@ public record Listing(List<Row> rows, int page, int pages, int directories, int 
     private static Comparator<DirectoryEntry> comparator(FileSystemView files,
             List<DirectoryEntry> entries, Order order, List<String> notices) throws IOException {
         Comparator<DirectoryEntry> byName = Comparator
-                .comparing(DirectoryEntry::name, String.CASE_INSENSITIVE_ORDER)
+                .comparing(DirectoryEntry::name, NaturalOrder.INSTANCE)
                 .thenComparing(DirectoryEntry::name);
         Comparator<DirectoryEntry> chosen = byName;
         if (order.key() != Key.NAME && entries.size() > MAX_NODES) {

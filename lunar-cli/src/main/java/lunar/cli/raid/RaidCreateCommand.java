@@ -13,6 +13,7 @@ import lunar.block.StorageException;
 import lunar.cli.command.Console;
 import lunar.cli.command.Failure;
 import lunar.cli.command.SizeConverter;
+import lunar.cli.config.NewFiles;
 import lunar.cli.config.OpenDevices;
 import lunar.cli.config.VolumeTable;
 import lunar.cli.config.VolumeTableFile;
@@ -151,6 +152,25 @@ final class RaidCreateCommand extends RaidVolumeCommand {
         if (journal != null && !level.hasParity()) {
             throw new Failure(level + " has no journal; omit --journal");
         }
+        var listed = new ArrayList<>(members);
+        listed.addAll(spares);
+        if (journal != null) {
+            listed.add(journal);
+        }
+        NewFiles created = NewFiles.of(listed);
+        boolean completed = false;
+        try {
+            VolumeRecord record = write(level, spec);
+            completed = true;
+            return record;
+        } finally {
+            if (!completed) {
+                created.remove();
+            }
+        }
+    }
+
+    private VolumeRecord write(Level level, VolumeSpec spec) throws Exception {
         try (var devices = new OpenDevices()) {
             var all = new ArrayList<Creation.Member>();
             for (int i = 0; i < members.size(); i++) {

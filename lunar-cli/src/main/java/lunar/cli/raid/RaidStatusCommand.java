@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import lunar.cli.command.Console;
 import lunar.cli.command.DeviceCommand;
 import lunar.cli.command.Failure;
@@ -20,6 +23,7 @@ import lunar.raid.layout.Level;
 import lunar.raid.metadata.Candidate;
 import lunar.raid.metadata.record.Superblock;
 import lunar.raid.metadata.record.SuperblockReading;
+import lunar.raid.service.VolumeHealth;
 import lunar.raid.service.VolumeOwner;
 import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
@@ -31,12 +35,17 @@ import tools.jackson.databind.JsonNode;
 /** {@code lunar raid status}: how volumes are. */
 @Command(name = "status",
         description = "Show a volume: its slots, background work, and its read and write rates."
-                + " A stopped volume is only examined.",
+                + " A stopped volume is only examined. The exit status is 3 if a volume is degraded,"
+                + " rebuilding or failed, or if blocks have lost their content.",
         footer = {
                 "", "Examples:", "  lunar raid status raid5:vol --watch",
                 "  lunar raid status --json"})
 final class RaidStatusCommand extends DeviceCommand {
     private static final long WATCH_MS = 1000;
+    private static final int UNSOUND = 3;
+    private static final Set<String> UNSOUND_STATES = Stream.of(VolumeHealth.DEGRADED,
+            VolumeHealth.REBUILDING, VolumeHealth.FAILED).map(VolumeHealth::toString)
+            .collect(Collectors.toUnmodifiableSet());
 
     @Parameters(arity = "0..1", paramLabel = "VOLUME",
             description = "The volume. Default: all volumes of the config file.")
@@ -58,19 +67,25 @@ final class RaidStatusCommand extends DeviceCommand {
         if (watch && (json || !console().isTerminal())) {
             throw wrongUsage("--watch needs a terminal; run the command repeatedly instead");
         }
-        do {
-            show();
-            if (watch) {
-                Thread.sleep(WATCH_MS);
+        while (true) {
+            List<JsonNode> all = volume.isEmpty()
+                    ? all()
+                    : List.of(status(config.volumes().volume(volume)));
+            show(all);
+            if (!watch) {
+                return all.stream().allMatch(RaidStatusCommand::isSound) ? 0 : UNSOUND;
             }
-        } while (watch);
-        return 0;
+            Thread.sleep(WATCH_MS);
+        }
     }
 
-    private void show() throws IOException, Failure {
-        List<JsonNode> all = volume.isEmpty()
-                ? all()
-                : List.of(status(config.volumes().volume(volume)));
+    /** Whether all members are present and up to date, and no block has lost its content. */
+    private static boolean isSound(JsonNode status) {
+        return !UNSOUND_STATES.contains(status.path("state").asString(""))
+                && status.path("badBlocks").asLong(0) == 0;
+    }
+
+    private void show(List<JsonNode> all) {
         if (json && volume.isEmpty()) {
             var tree = new LinkedHashMap<String, Object>();
             tree.put("volumes", all);

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.Random;
 import java.util.stream.Stream;
 
@@ -64,9 +65,14 @@ final class Lab implements AutoCloseable {
 
     /** A command that is to succeed; what it says. */
     String run(String... words) throws IOException, InterruptedException {
+        return run(Set.of(0), words);
+    }
+
+    /** As {@link #run(String...)}, with the exit statuses that are no error. */
+    String run(Set<Integer> statuses, String... words) throws IOException, InterruptedException {
         LunarProcess command = start(Map.of(), "command.err", words);
         String said = command.finish();
-        if (command.status() != 0) {
+        if (!statuses.contains(command.status())) {
             throw new AssertionError(String.join(" ", words) + ": " + said + " "
                     + command.errors());
         }

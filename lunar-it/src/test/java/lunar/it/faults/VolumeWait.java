@@ -1,9 +1,12 @@
 package lunar.it.faults;
 
+import java.util.Set;
+
 /** Waits until a volume has restored its redundancy. */
 final class VolumeWait {
     private static final long PATIENCE_MS = 120_000;
     private static final long PAUSE_MS = 200;
+    private static final Set<Integer> SOUND_OR_NOT = Set.of(0, 3);
 
     private VolumeWait() {}
 
@@ -13,7 +16,7 @@ final class VolumeWait {
         String said = "";
         while (System.nanoTime() - endNanos < 0) {
             load.failIfBroken();
-            said = lab.run("raid", "status", gateway.volume(), "--json", "--config",
+            said = lab.run(SOUND_OR_NOT, "raid", "status", gateway.volume(), "--json", "--config",
                     gateway.config());
             if (said.contains("\"clean\"")) {
                 return;

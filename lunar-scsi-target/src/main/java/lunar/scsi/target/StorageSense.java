@@ -41,9 +41,9 @@ public final class StorageSense {
                 if (sense.key() == SenseKey.MEDIUM_ERROR
                         || sense.key() == SenseKey.HARDWARE_ERROR) {
                     task.server().failed(task);
-                    LOG.log(System.Logger.Level.WARNING, "LUN {0} of {1}: {2}", task.lun(),
-                            task.nexus(),
-                            failure.getMessage());
+                    warn(task, failure);
+                } else if (failure instanceof NoSpaceException) {
+                    warn(task, failure); // the host's administrator cannot see why
                 }
                 if (failure instanceof LostWritesException) {
                     task.server().lostWrites(task);
@@ -51,6 +51,11 @@ public final class StorageSense {
                 task.checkCondition(sense);
             }
         }
+    }
+
+    private static void warn(ScsiTask task, StorageException failure) {
+        LOG.log(System.Logger.Level.WARNING, "LUN {0} of {1}: {2}", task.lun(), task.nexus(),
+                failure.getMessage());
     }
 
     /**

@@ -1,0 +1,46 @@
+package lunar.store;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.Optional;
+
+/** Formats of virtual disks in files, which a file device would serve as they are: its content is not that of the disk. */
+enum ImageFormat {
+    QCOW2("qcow2", 0, "514649fb"),
+    VMDK("VMDK", 0, "4b444d56"),
+    VHDX("VHDX", 0, "7668647866696c65"),
+    VDI("VDI", 64, "7f10dabe");
+
+    private final String title;
+    private final int at;
+    private final String magic;
+
+    ImageFormat(String title, int at, String magic) {
+        this.title = title;
+        this.at = at;
+        this.magic = magic;
+    }
+
+    /** Returns the format of a file by its magic number; empty for raw disks. */
+    static Optional<ImageFormat> of(Path file) throws IOException {
+        ByteBuffer head = ByteBuffer.allocate(512);
+        try (var channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            while (head.hasRemaining() && channel.read(head) >= 0) {
+                // Until the head or the file is read.
+            }
+        }
+        return Arrays.stream(values()).filter(format -> format.isIn(head.array())).findFirst();
+    }
+
+    private boolean isIn(byte[] head) {
+        return HexFormat.of().formatHex(head, at, at + magic.length() / 2).equals(magic);
+    }
+
+    @Override
+    public String toString() { return title; }
+}
