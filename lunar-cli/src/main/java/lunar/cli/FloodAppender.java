@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Limits floods of one warning or error: of lines that differ in numbers only, ten a minute reach the next appender, the
- * last of them with a notice; a later line is preceded by the number of those that were suppressed. Thread-safe.
+ * Limits floods of one warning or error: of lines that differ in numbers only, ten a minute reach the next appender,
+ * the last of them with a notice; a later line is preceded by the number of those that were suppressed. Thread-safe.
  */
 final class FloodAppender extends UnsynchronizedAppenderBase<ILoggingEvent> {
     private static final int LIMIT = 10;

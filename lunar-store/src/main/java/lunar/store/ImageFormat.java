@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
 
-/** Formats of virtual disks in files, which a file device would serve as they are: its content is not that of the disk. */
+/** Formats of virtual disks in files. A file device serves such a file as it is, not the disk in it. */
 enum ImageFormat {
     QCOW2("qcow2", 0, "514649fb"),
     VMDK("VMDK", 0, "4b444d56"),

@@ -2,7 +2,7 @@ package lunar.cli.browse;
 
 import java.util.Comparator;
 
-/** Order of names for people: without regard to case, and with numbers by their value, so that file2 precedes file10. */
+/** Order of names for people: regardless of case, and numbers by their value, so that file2 precedes file10. */
 final class NaturalOrder implements Comparator<String> {
     static final NaturalOrder INSTANCE = new NaturalOrder();
 
