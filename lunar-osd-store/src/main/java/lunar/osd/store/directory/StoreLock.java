@@ -15,6 +15,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import lunar.block.BusyException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The lock of a store's directory, which names the process that has it. It ends with the process.
@@ -37,8 +38,7 @@ final class StoreLock implements AutoCloseable {
     static StoreLock take(StoreDirectory directory) throws IOException {
         Path held = directory.path().toRealPath();
         if (!HELD.add(held)) {
-            throw new BusyException("object store " + directory
-                    + " is already open in this process");
+            throw openHere(directory, null);
         }
         FileChannel channel = null;
         boolean locked = false;
@@ -67,13 +67,19 @@ final class StoreLock implements AutoCloseable {
         }
     }
 
+    /** A path with a link in it, or a relative one, may name a directory that is open under another path. */
+    private static BusyException openHere(StoreDirectory directory, @Nullable Throwable cause) {
+        return new BusyException("object store " + directory + " is already open in this process,"
+                + " perhaps by another spelling of its path; write the path identically wherever"
+                + " the store is used", cause);
+    }
+
     private static void lock(FileChannel channel, StoreDirectory directory) throws IOException {
         FileLock lock;
         try {
             lock = channel.tryLock();
         } catch (OverlappingFileLockException e) {
-            throw new BusyException("object store " + directory
-                    + " is already open in this process", e);
+            throw openHere(directory, e);
         }
         if (lock == null) {
             throw new BusyException("object store " + directory + " is in use by "
