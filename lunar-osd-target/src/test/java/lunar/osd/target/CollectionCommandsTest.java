@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import lunar.osd.target.Attributes.Lists;
+import lunar.osd.target.command.OsdLimits;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.ServiceAction;
@@ -207,5 +208,27 @@ class CollectionCommandsTest {
         members(ServiceAction.REMOVE_MEMBER_OBJECTS, Attributes.lists(List.of(), List.of()))
                 .isGood();
         assertThat(members(ALL)).isEmpty();
+    }
+
+    @Test
+    void shouldAddNoMoreMembersThanFitIntoAChange() throws Exception {
+        int count = OsdLimits.MAX_ADDED + 1;
+        var many = new ObjectId(PARTITION, 0x5_0002);
+        create(ServiceAction.CREATE_COLLECTION, many, 0).isGood();
+        boolean _ = device.store.<Boolean, Exception>change(objects -> {
+            for (int i = 0; i < count; i++) {
+                var id = new ObjectId(PARTITION, 0x10_0000L + i);
+                objects.create(id, ObjectType.USER_OBJECT, 1);
+                objects.setAttribute(id, COLOR, Bytes.of((byte) 1));
+                objects.addMember(many, id);
+            }
+            return true;
+        });
+        var tracking = new ObjectId(PARTITION, 0x5_0003);
+        create(ServiceAction.CREATE_USER_TRACKING_COLLECTION, tracking, many.object())
+                .illegal(AdditionalSense.INSUFFICIENT_RESOURCES, tracking);
+        var all = new QueryList(true, List.of(between(COLOR, "01", "01")));
+        query(many, SOME.object(), 20, all).illegal(AdditionalSense.INSUFFICIENT_RESOURCES, many);
+        assertThat(members(SOME)).isEmpty();
     }
 }

@@ -45,6 +45,7 @@ final class CollectionCommands {
         if (!isCollection) {
             throw RefusedException.field(CdbFieldAt.start(command));
         }
+        OsdLimits.checkAdded(objects.memberCount(source));
         objects.setAttribute(tracking, CollectionAttribute.COLLECTION_TYPE.id(),
                 Values.number(TRACKING, 1));
         var members = new Members(objects, source, run::isAborted);

@@ -5,7 +5,7 @@ import lunar.block.Identity;
 import lunar.osd.store.ObjectStore;
 
 /**
- * What the commands of a device share. Thread-safe.
+ * State that the commands of a device share. Thread-safe.
  *
  * @param store the objects
  * @param identity identity of the device

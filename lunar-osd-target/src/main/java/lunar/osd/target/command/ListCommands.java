@@ -25,7 +25,7 @@ final class ListCommands {
     /** Bytes of the field of the additional length, which does not count itself. */
     private static final int UNCOUNTED = 8;
 
-    /** What a list has: identifiers of objects of one type. */
+    /** Source of a list: identifiers of objects of one type. */
     private interface Source {
         ObjectType type();
 

@@ -87,7 +87,7 @@ final class MemberCommands {
         return processed[0];
     }
 
-    /** What happens to one batch of members. */
+    /** Processes one batch of members. */
     @FunctionalInterface
     private interface Batch {
         void run(CommandRun run, List<ObjectId> members) throws StorageException, RefusedException;

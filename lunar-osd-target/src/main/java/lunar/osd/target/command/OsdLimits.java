@@ -1,5 +1,8 @@
 package lunar.osd.target.command;
 
+import lunar.osd.target.attribute.RefusedException;
+import lunar.scsi.AdditionalSense;
+
 /**
  * Limits of the device.
  *
@@ -18,6 +21,8 @@ public record OsdLimits(int maxTransferBytes) {
     public static final int MAX_CREATED_ATTRIBUTES = 64 << 20;
     /** Most objects that a command looks at in one query, or changes at once. */
     public static final int BATCH = 1024;
+    /** Most members that a command adds to a collection, in one change of the store, in memory until its end. */
+    public static final int MAX_ADDED = 256 << 10;
     /** Lists of which the device remembers whether they have changed. */
     public static final int MAX_LISTS = 1024;
     /** Fewest threads that run commands. */
@@ -26,6 +31,13 @@ public record OsdLimits(int maxTransferBytes) {
     public static final int MAX_WAITING = 1024;
     /** Objects whose settings are cached. */
     public static final int MAX_CACHED_SETTINGS = 4096;
+
+    /** Refuses a command that would add too many members to a collection at once. */
+    static void checkAdded(long members) throws RefusedException {
+        if (members > MAX_ADDED) {
+            throw RefusedException.illegal(AdditionalSense.INSUFFICIENT_RESOURCES);
+        }
+    }
 
     /** Returns how much of an allocation length, which is unsigned, a reply may fill. */
     long allocation(long length) {

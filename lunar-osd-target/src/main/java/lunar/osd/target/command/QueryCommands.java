@@ -83,6 +83,7 @@ final class QueryCommands {
                     at += ID_LENGTH;
                 }
                 if (writer != null) {
+                    OsdLimits.checkAdded(found);
                     Membership.add(writer, object, command.matches());
                 }
             }
