@@ -153,6 +153,18 @@ public final class Session implements AutoCloseable {
      */
     public boolean leftUnanswered() { return engine.tasks().leftUnanswered(); }
 
+    /** Returns the resets that unit attentions of a unit have reported so far over this session. */
+    public ReportedReset resetTold(Lun lun) {
+        return engine.resets().told(lun);
+    }
+
+    /**
+     * Returns how often a unit has reported over this session that it may have lost a volatile cache: by a unit
+     * attention (power on, reset of the device) or a deferred error. Counted before the command that had the report
+     * ends.
+     */
+    public long cacheLosses(Lun lun) { return engine.resets().losses(lun); }
+
     /** Returns the running session behind this one. */
     SessionEngine engine() { return engine; }
 

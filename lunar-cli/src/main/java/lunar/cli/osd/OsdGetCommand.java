@@ -10,9 +10,7 @@ import lunar.cli.command.Failure;
 import lunar.cli.command.Progress;
 import lunar.osd.client.Osd;
 import lunar.osd.client.UserObject;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code lunar osd get}: the data of an object. */
@@ -22,35 +20,25 @@ import picocli.CommandLine.Parameters;
                 "", "Examples:",
                 "  lunar osd get iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 0x10000 0x10001 > film.mp4",
                 "  lunar osd get iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 0x10000 0x10001 --file film.mp4 --verify"})
-final class OsdGetCommand extends OsdDeviceCommand {
-    @Parameters(index = "1", paramLabel = "PARTITION", converter = ObjectNumber.Converter.class,
-            description = "Number of the partition.")
-    private long partition;
-
+final class OsdGetCommand extends OsdTransferCommand {
     @Parameters(index = "2", paramLabel = "OBJECT", converter = ObjectNumber.Converter.class,
             description = "Number of the object.")
     private long object;
-
-    @Option(names = "--file", paramLabel = "FILE",
-            description = "File to write, replacing what is there. Default: standard output.")
-    private @Nullable Path file;
-
-    @Option(names = "--verify", description = "Read the object again and compare with the file.")
-    private boolean verify;
 
     OsdGetCommand(Console console) { super(console); }
 
     @Override
     void checkArguments() {
-        if (file == null && (verify || isJson())) {
-            throw wrongUsage((verify ? "--verify" : "--json")
+        if (file() == null && (isVerified() || isJson())) {
+            throw wrongUsage((isVerified() ? "--verify" : "--json")
                     + " needs --file: standard output has the data");
         }
     }
 
     @Override
     void run(Osd osd) throws IOException, Failure {
-        UserObject source = osd.partition(partition).object(object);
+        UserObject source = osd.partition(partition()).object(object);
+        Path file = file();
         if (file == null) {
             try (InputStream in = source.openInput()) {
                 var _ = Transfer.copy(in, console().raw(), _ -> {});
@@ -68,11 +56,11 @@ final class OsdGetCommand extends OsdDeviceCommand {
             throw new Failure("object " + ObjectNumber.format(source.id()) + " has become shorter"
                     + " than its " + length + " bytes while it was read; repeat");
         }
-        if (verify) {
+        if (isVerified()) {
             verify(source, file, length);
         }
-        tell(isJson(), received.tree(source.id(), verify),
-                received.line("got", source.id()) + (verify ? "; verified" : ""));
+        tell(isJson(), received.tree(source.id(), isVerified()),
+                received.line("got", source.id()) + (isVerified() ? "; verified" : ""));
     }
 
     private void verify(UserObject source, Path copy, long length) throws IOException, Failure {

@@ -27,31 +27,21 @@ import picocli.CommandLine.Parameters;
                 "", "Examples:",
                 "  lunar osd put iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 0x10000 --file film.mp4 --verify",
                 "  tar c src | lunar osd put iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 0x10000 0x10001"})
-final class OsdPutCommand extends OsdDeviceCommand {
-    @Parameters(index = "1", paramLabel = "PARTITION", converter = ObjectNumber.Converter.class,
-            description = "Number of the partition.")
-    private long partition;
-
+final class OsdPutCommand extends OsdTransferCommand {
     @Parameters(index = "2", arity = "0..1", paramLabel = "OBJECT",
             converter = ObjectNumber.Converter.class,
             description = "Number of the object. Default: a new one, which the store chooses.")
     private @Nullable Long object;
 
-    @Option(names = "--file", paramLabel = "FILE",
-            description = "File to read. Default: standard input.")
-    private @Nullable Path file;
-
     @Option(names = "--name", paramLabel = "TEXT",
             description = "Name of the object, an attribute.")
     private @Nullable String name;
-
-    @Option(names = "--verify", description = "Read the object back and compare.")
-    private boolean verify;
 
     OsdPutCommand(Console console) { super(console); }
 
     @Override
     void checkArguments() throws Failure {
+        Path file = file();
         if (file != null && !Files.isReadable(file)) {
             throw new Failure("cannot read " + file + "; check the path");
         }
@@ -59,7 +49,7 @@ final class OsdPutCommand extends OsdDeviceCommand {
 
     @Override
     void run(Osd osd) throws IOException, Failure {
-        Partition into = osd.partition(partition);
+        Partition into = osd.partition(partition());
         boolean created = true;
         UserObject target;
         if (object == null) {
@@ -74,7 +64,7 @@ final class OsdPutCommand extends OsdDeviceCommand {
         }
         boolean done = false;
         try {
-            put(target);
+            put(osd, target);
             done = true;
         } finally {
             if (!done && created) {
@@ -83,11 +73,13 @@ final class OsdPutCommand extends OsdDeviceCommand {
         }
     }
 
-    private void put(UserObject target) throws IOException, Failure {
+    private void put(Osd osd, UserObject target) throws IOException, Failure {
+        long lossesBefore = osd.losses();
         if (name != null) {
             target.set(new Attribute(UserObjectAttribute.USERNAME.id(), bytes(name)));
         }
         Transfer sent;
+        Path file = file();
         long total = file == null ? 0 : Files.size(file);
         try (InputStream in = file == null ? System.in : Files.newInputStream(file);
                 OutputStream out = target.openOutput();
@@ -95,11 +87,12 @@ final class OsdPutCommand extends OsdDeviceCommand {
             sent = Transfer.copy(in, out, file == null ? _ -> {} : progress);
         }
         target.flush();
-        if (verify) {
+        osd.requireNoLoss(lossesBefore);
+        if (isVerified()) {
             verify(target, sent);
         }
-        tell(isJson(), sent.tree(target.id(), verify),
-                sent.line("put", target.id()) + (verify ? "; verified" : ""));
+        tell(isJson(), sent.tree(target.id(), isVerified()),
+                sent.line("put", target.id()) + (isVerified() ? "; verified" : ""));
     }
 
     private void verify(UserObject target, Transfer sent) throws IOException, Failure {

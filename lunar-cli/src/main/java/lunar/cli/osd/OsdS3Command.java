@@ -53,7 +53,7 @@ final class OsdS3Command extends DeviceCommand {
     private boolean allowAnonymous;
 
     @Option(names = "--domain", paramLabel = "NAME",
-            description = "A name of this server whose subdomains are buckets, besides localhost. Repeatable.")
+            description = "A name of this server, besides localhost, whose subdomains are buckets. Repeatable.")
     private List<String> domains = List.of();
 
     @Option(names = "--no-flush",

@@ -13,6 +13,12 @@ interface CommandLink {
     /** How long to go on with a unit that is busy, in milliseconds. */
     long patienceMs();
 
+    /**
+     * Returns how often the unit may have lost changes that it has acknowledged and not made stable. If the session has
+     * ended, logs in first.
+     */
+    long losses() throws StorageException;
+
     /** Executes a command; any buffer that the calling thread may access. */
     ScsiResult execute(byte[] cdb, MemorySegment in, MemorySegment out) throws StorageException;
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.Stream;
+import lunar.block.LostWritesException;
 import lunar.block.NotSupportedException;
 import lunar.block.StorageException;
 import lunar.initiator.ScsiResult;
@@ -170,6 +171,29 @@ public final class Osd {
         var _ = calls.execute(OsdCommand.of(ServiceAction.FLUSH_OSD, RequestOptions.NONE,
                 common -> new FlushCommand(ServiceAction.FLUSH_OSD, common, ObjectId.ROOT,
                         FlushScope.ALL, 0, 0, 0)));
+    }
+
+    /**
+     * Returns how often the device may have lost changes that it had acknowledged and not made stable: when it reported
+     * a power on or a reset, and when its session had to be re-established and it did not report that only the nexus
+     * was lost. If the session has ended, logs in first where the connection does that.
+     *
+     * <p>A flush makes stable what the device has. That it still has an earlier change is known if this number is
+     * after the flush what it was before the change.
+     */
+    public long losses() throws StorageException { return calls.losses(); }
+
+    /**
+     * Checks, after a flush, that the device has made stable all that was changed since a call of {@link #losses}.
+     *
+     * @param before what {@link #losses} returned before the first change
+     * @throws LostWritesException if changes may be lost, which must be made again
+     */
+    public void requireNoLoss(long before) throws StorageException {
+        if (losses() != before) {
+            throw new LostWritesException(this + " was reset or lost its session before it was"
+                    + " flushed; changes since the last flush may be lost");
+        }
     }
 
     /** Makes the device check its structures (OBJECT STRUCTURE CHECK), and repair them where it can. */

@@ -57,6 +57,8 @@ final class OsdCalls {
 
     String name() { return link.name(); }
 
+    long losses() throws StorageException { return link.losses(); }
+
     // --- commands of other standards ---
 
     /** Sends a command that reads parameter data. */

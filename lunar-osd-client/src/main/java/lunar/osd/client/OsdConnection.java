@@ -5,13 +5,15 @@ import lunar.initiator.Initiator;
 import lunar.initiator.InitiatorOptions;
 import lunar.initiator.IscsiUri;
 import lunar.initiator.Session;
+import lunar.iscsi.pdu.Isid;
 import lunar.scsi.Lun;
 
 /**
  * An object-based storage device with a session of its own, opened by its URI. Closing it logs out. Thread-safe.
  *
  * <p>If the session is lost, such as by a restart of the target, commands in flight fail, and the next command logs in
- * again; it fails if the LUN is another device then.
+ * again; it fails if the LUN is another device then. {@link Osd#losses} tells whether the device may have lost what was
+ * not flushed.
  *
  * {@snippet :
  * try (var connection = OsdConnection.open("iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0")) {
@@ -53,7 +55,9 @@ public final class OsdConnection implements AutoCloseable {
                 .withPolling(parsed.polling()).withRdmaDevice(parsed.rdmaProvider()));
         boolean opened = false;
         try {
-            var link = new ReconnectingLink(() -> initiator.login(parsed.sessionOptions()), lun);
+            Isid isid = initiator.newIsid(); // of all sessions: a login ends the commands of the one before
+            var link = new ReconnectingLink(
+                    () -> initiator.login(parsed.sessionOptions(), isid), lun);
             var connection = new OsdConnection(initiator, link, Osd.open(link, options));
             link.identify();
             opened = true;

@@ -18,6 +18,9 @@ record SessionLink(Session session, Lun lun) implements CommandLink {
     public long patienceMs() { return session.options().timeouts().commandMs(); }
 
     @Override
+    public long losses() { return session.cacheLosses(lun); }
+
+    @Override
     public ScsiResult execute(byte[] cdb, MemorySegment in, MemorySegment out)
             throws StorageException {
         return session.execute(lun, cdb, in, out);

@@ -121,6 +121,9 @@ final class ScriptedUnit implements CommandLink {
     public long patienceMs() { return 1000; }
 
     @Override
+    public long losses() { return 0; }
+
+    @Override
     public ScsiResult execute(byte[] cdb, MemorySegment in, MemorySegment out)
             throws StorageException {
         return switch (cdb[0]) {

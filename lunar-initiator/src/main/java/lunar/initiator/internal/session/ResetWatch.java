@@ -26,6 +26,8 @@ public final class ResetWatch {
     private final Map<Long, List<UnflushedWrites>> open = new ConcurrentHashMap<>();
     /** Units that this session has reset, and that have not reported it yet. */
     private final Set<Long> asked = ConcurrentHashMap.newKeySet();
+    /** Number of reports by unit that a volatile cache may be lost. */
+    private final Map<Long, Long> losses = new ConcurrentHashMap<>();
     private final String target;
 
     public ResetWatch(String target) { this.target = target; }
@@ -73,6 +75,7 @@ public final class ResetWatch {
     }
 
     private void lost(long lun, String what) {
+        losses.merge(lun, 1L, Long::sum);
         open.getOrDefault(lun, List.of())
                 .forEach(each -> each.lost(target + "/" + new Lun(lun) + " reports: " + what));
     }
@@ -100,6 +103,11 @@ public final class ResetWatch {
     /** Returns what a unit has reported so far by this session. */
     public ReportedReset told(Lun lun) {
         return told.getOrDefault(lun.value(), ReportedReset.NOTHING);
+    }
+
+    /** Returns how often a unit has reported that it may have lost a volatile cache. */
+    public long losses(Lun lun) {
+        return losses.getOrDefault(lun.value(), 0L);
     }
 
     /** Registers an opened unit: from now on its resets are losses. */
