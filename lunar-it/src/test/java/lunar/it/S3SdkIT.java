@@ -6,19 +6,24 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.zip.CRC32;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.sync.RequestBody;
@@ -27,6 +32,8 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3Configuration;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
+import software.amazon.awssdk.services.s3.model.ChecksumMode;
+import software.amazon.awssdk.services.s3.model.ChecksumType;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
@@ -136,6 +143,49 @@ class S3SdkIT {
                 .uploadId(id).multipartUpload(upload -> upload.parts(parts))).eTag())
                 .endsWith("-2\"");
         assertThat(get("big")).isEqualTo(data);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"CRC32,COMPOSITE", "SHA256,COMPOSITE", "CRC32,FULL_OBJECT"})
+    void shouldVerifyChecksumsOfMultipartObjects(ChecksumAlgorithm algorithm, ChecksumType type) {
+        String id = client.createMultipartUpload(request -> request.bucket("bucket").key("big")
+                .checksumAlgorithm(algorithm).checksumType(type)).uploadId();
+        byte[] data = random((5 << 20) + 12_345);
+        var parts = new ArrayList<CompletedPart>();
+        for (int i = 0; i < 2; i++) {
+            int number = i + 1;
+            byte[] part = Arrays.copyOfRange(data, i * (5 << 20),
+                    Math.min(data.length, number * (5 << 20)));
+            var sent = client.uploadPart(request -> request.bucket("bucket").key("big")
+                    .uploadId(id).partNumber(number).checksumAlgorithm(algorithm),
+                    RequestBody.fromBytes(part));
+            parts.add(CompletedPart.builder().partNumber(number).eTag(sent.eTag())
+                    .checksumCRC32(sent.checksumCRC32()).checksumSHA256(sent.checksumSHA256())
+                    .build());
+        }
+        var crc = new CRC32();
+        crc.update(data);
+        String whole = type == ChecksumType.FULL_OBJECT
+                ? Base64.getEncoder().encodeToString(
+                        ByteBuffer.allocate(4).putInt((int) crc.getValue()).array())
+                : null;
+        var done = client.completeMultipartUpload(request -> request.bucket("bucket").key("big")
+                .uploadId(id).checksumType(type).checksumCRC32(whole)
+                .mpuObjectSize((long) data.length).multipartUpload(all -> all.parts(parts)));
+        assertThat(done.checksumType()).isEqualTo(type);
+        String checksum = algorithm == ChecksumAlgorithm.CRC32
+                ? done.checksumCRC32()
+                : done.checksumSHA256();
+        assertThat(checksum).isNotNull();
+        if (whole == null) {
+            assertThat(checksum).endsWith("-2");
+        } else {
+            assertThat(checksum).isEqualTo(whole);
+        }
+        var got = client.getObjectAsBytes(request -> request.bucket("bucket").key("big")
+                .checksumMode(ChecksumMode.ENABLED));
+        assertThat(got.asByteArray()).isEqualTo(data);
+        assertThat(got.response().checksumType()).isEqualTo(type);
     }
 
     @Test

@@ -11,7 +11,8 @@ import java.util.Map;
  * @param address address to listen on; port 0 selects a free port
  * @param keys secrets by access keys
  * @param allowAnonymous whether requests without a signature are permitted
- * @param domains names of the server whose subdomains are buckets
+ * @param domains names of the server whose subdomains are buckets; a request without a signature must have one of them,
+ *        the host of the address, or an address as its Host
  * @param flushes whether what was acknowledged is on stable storage
  */
 public record S3Options(InetSocketAddress address, Map<String, String> keys,

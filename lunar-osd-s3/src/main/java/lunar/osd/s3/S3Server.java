@@ -4,6 +4,7 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import lunar.osd.s3.backend.ObjectBackend;
@@ -12,6 +13,7 @@ import lunar.osd.s3.http.Limits;
 import lunar.osd.s3.http.RequestThreads;
 import lunar.osd.s3.http.S3Handler;
 import lunar.osd.s3.signature.AccessKeys;
+import lunar.osd.s3.signature.AnonymousRequests;
 import lunar.osd.s3.signature.Authenticator;
 
 /** An HTTP server with the S3 protocol. Thread-safe. */
@@ -62,7 +64,7 @@ public final class S3Server implements AutoCloseable {
                     limits.clientTimeout());
             server.setExecutor(threads);
             var authenticator = new Authenticator(new AccessKeys(options.keys()),
-                    options.allowAnonymous(), clock);
+                    anonymous(options), clock);
             server.createContext("/", new S3Handler(buckets, authenticator, threads,
                     options.domains(), limits, clock));
             server.start();
@@ -74,6 +76,15 @@ public final class S3Server implements AutoCloseable {
             }
             throw e;
         }
+    }
+
+    private static AnonymousRequests anonymous(S3Options options) {
+        if (!options.allowAnonymous()) {
+            return AnonymousRequests.refused();
+        }
+        var names = new ArrayList<>(options.domains());
+        names.add(options.address().getHostString());
+        return AnonymousRequests.allowed(names);
     }
 
     private static void property(String name, String value) {

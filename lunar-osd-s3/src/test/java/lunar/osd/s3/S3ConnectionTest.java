@@ -46,6 +46,15 @@ class S3ConnectionTest {
         }
     }
 
+    @Test
+    void shouldRefuseAPageWhoseNameResolvesToThisServer() throws IOException {
+        try (S3Server server = start(Duration.ofSeconds(20))) {
+            assertThat(send(server, "GET /", "rebound.example:9000")).isEqualTo("403");
+            assertThat(send(server, "PUT /bucket", "bucket.rebound.example")).isEqualTo("403");
+            assertThat(send(server, "GET /", "127.0.0.1:9000")).isEqualTo("200");
+        }
+    }
+
     /** A client without rights must not keep a thread by sending a body that is dropped byte by byte. */
     @Test
     void shouldDropBodyOfRefusedRequestForLimitedTimeAltogether()

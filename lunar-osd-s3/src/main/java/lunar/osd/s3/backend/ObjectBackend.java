@@ -88,4 +88,10 @@ public interface ObjectBackend {
      * @return false if the object does not exist, and nothing was made stable, not even its removal
      */
     boolean flush(ObjectId object) throws IOException;
+
+    /**
+     * Returns how often the device may have lost changes before they were stable. A change is stable after a flush if
+     * this number is then what it was before the change.
+     */
+    long losses() throws IOException;
 }

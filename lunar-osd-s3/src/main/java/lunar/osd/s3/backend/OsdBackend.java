@@ -167,6 +167,9 @@ public final class OsdBackend implements ObjectBackend {
         }
     }
 
+    @Override
+    public long losses() throws IOException { return osd.losses(); }
+
     private void flushExisting(ObjectId object) throws IOException {
         if (object.isRoot()) {
             osd.flush();

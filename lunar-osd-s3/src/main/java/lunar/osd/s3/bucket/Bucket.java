@@ -136,6 +136,7 @@ public final class Bucket {
                 description.manifest() ? description.length() : written.length(),
                 description.modifiedMs(), description.etag(), description.headers(),
                 description.checksum(), description.upload());
+        UnstableChange change = begin();
         Optional<ObjectRecord> replaced;
         long head;
         Lock lock = keys.lock(key).writeLock();
@@ -151,7 +152,7 @@ public final class Bucket {
         } finally {
             lock.unlock();
         }
-        flush(head);
+        flush(head, change);
         replaced.ifPresent(data::retire);
         return record;
     }
@@ -167,12 +168,14 @@ public final class Bucket {
         }
     }
 
+    private UnstableChange begin() throws IOException {
+        return UnstableChange.begin(backend, flushes);
+    }
+
     /** Makes the head of a key stable. After a failure, a device that has restarted may have an earlier one. */
-    private void flush(long head) throws IOException {
+    private void flush(long head, UnstableChange change) throws IOException {
         try {
-            if (flushes) {
-                keys.flush(head);
-            }
+            keys.flush(head, change);
         } catch (IOException e) {
             index.invalidate();
             throw e;
@@ -181,6 +184,7 @@ public final class Bucket {
 
     /** Makes the object of a key stable, which an attempt that failed may have left. */
     void flush(String key) throws IOException {
+        UnstableChange change = begin();
         Optional<KeyTable.Head> head;
         Lock lock = keys.lock(key).readLock();
         lock.lock();
@@ -190,18 +194,20 @@ public final class Bucket {
             lock.unlock();
         }
         if (head.isPresent()) {
-            flush(head.get().id());
+            flush(head.get().id(), change);
         }
     }
 
     /** Changes the description of an object; its data stay. */
-    public ObjectRecord describe(String key, ObjectRecord from, ObjectRecord description)
-            throws IOException, S3Exception {
+    public ObjectRecord describe(String key, ObjectRecord from, ObjectRecord description,
+            WriteCondition condition) throws IOException, S3Exception {
+        UnstableChange change = begin();
         long head;
         Lock lock = keys.lock(key).writeLock();
         lock.lock();
         try {
             Optional<KeyTable.Head> found = keys.find(key);
+            condition.check(found.map(KeyTable.Head::record));
             if (found.isEmpty() || !found.get().record().equals(from)) {
                 throw new S3Exception(S3Error.PRECONDITION_FAILED);
             }
@@ -209,7 +215,7 @@ public final class Bucket {
         } finally {
             lock.unlock();
         }
-        flush(head);
+        flush(head, change);
         return description;
     }
 
@@ -227,6 +233,7 @@ public final class Bucket {
      * @return keys whose removal failed, and why
      */
     public Map<String, IOException> delete(Collection<String> keysToRemove) throws IOException {
+        UnstableChange change = begin();
         var failed = new HashMap<String, IOException>();
         var removedObjects = new ArrayList<ObjectRecord>();
         for (String key : keysToRemove) {
@@ -237,7 +244,7 @@ public final class Bucket {
             }
         }
         if (failed.size() < keysToRemove.size()) {
-            flushRemoval(); // even if nothing was there: an attempt that failed may have removed it
+            flushRemoval(change); // even if nothing was there: an attempt that failed may have removed it
         }
         removedObjects.forEach(data::retire);
         return failed;
@@ -264,11 +271,9 @@ public final class Bucket {
         }
     }
 
-    private void flushRemoval() throws IOException {
+    private void flushRemoval(UnstableChange change) throws IOException {
         try {
-            if (flushes) {
-                keys.flushRemoval();
-            }
+            keys.flushRemoval(change);
         } catch (IOException e) {
             index.invalidate();
             throw e;

@@ -124,10 +124,9 @@ public final class Buckets {
         if (byName.containsKey(name)) {
             throw new S3Exception(S3Error.BUCKET_ALREADY_OWNED);
         }
+        UnstableChange change = UnstableChange.begin(backend, flushes);
         long partition = partition(name);
-        if (flushes) {
-            var _ = backend.flush(ObjectId.ROOT); // the name, too, which is an attribute
-        }
+        var _ = change.flush(ObjectId.ROOT); // the name, too, which is an attribute
         Bucket bucket = bucket(partition, name, clock.millis());
         byName.put(name, bucket);
         return bucket;
@@ -147,11 +146,10 @@ public final class Buckets {
 
     /** Removes a bucket, which must be empty. */
     public synchronized void remove(String name) throws IOException, S3Exception {
+        UnstableChange change = UnstableChange.begin(backend, flushes);
         find(name).remove();
         byName.remove(name);
-        if (flushes) {
-            var _ = backend.flush(ObjectId.ROOT);
-        }
+        var _ = change.flush(ObjectId.ROOT);
     }
 
     /**

@@ -3,6 +3,7 @@ package lunar.osd.s3.bucket;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
+import lunar.block.LostWritesException;
 import lunar.osd.s3.backend.ObjectBackend;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.attribute.Attribute;
@@ -20,6 +21,7 @@ public final class DataWriter extends OutputStream {
     private final DataOwner owner;
     private final boolean flushes;
     private @Nullable OutputStream out;
+    private @Nullable UnstableChange change;
     private long length;
     private boolean finished;
     private boolean kept;
@@ -41,6 +43,7 @@ public final class DataWriter extends OutputStream {
         }
         OutputStream to = out;
         if (to == null) {
+            change = UnstableChange.begin(backend, flushes);
             to = backend.write(object, List.of(new Attribute(Layout.OWNER, owner.encode())));
             out = to;
         }
@@ -53,10 +56,15 @@ public final class DataWriter extends OutputStream {
         length += count;
     }
 
-    /** Makes the data stable. Nothing can be written afterwards. */
+    /**
+     * Makes the data stable. Nothing can be written afterwards.
+     *
+     * @throws LostWritesException if the device may have lost some of them
+     */
     void finish() throws IOException {
         OutputStream to = out;
-        if (to != null) {
+        UnstableChange unstable = change;
+        if (to != null && unstable != null) {
             try {
                 to.close();
             } catch (ObjectBackend.ExistsException e) {
@@ -64,7 +72,7 @@ public final class DataWriter extends OutputStream {
                 throw e;
             }
             finished = true;
-            if (flushes && !backend.flush(object)) {
+            if (!unstable.flush(object)) {
                 throw new IOException("data " + object + " have been removed by others");
             }
         }

@@ -119,15 +119,15 @@ final class KeyTable {
     }
 
     /** Makes a head stable, or its removal if it has been removed meanwhile. */
-    void flush(long head) throws IOException {
-        if (!backend.flush(objectId(head))) {
-            flushRemoval();
+    void flush(long head, UnstableChange change) throws IOException {
+        if (!change.flush(objectId(head))) {
+            flushRemoval(change);
         }
     }
 
     /** Makes removals of heads stable. */
-    void flushRemoval() throws IOException {
-        var _ = backend.flush(ObjectId.ofPartition(partition));
+    void flushRemoval(UnstableChange change) throws IOException {
+        var _ = change.flush(ObjectId.ofPartition(partition));
     }
 
     private ObjectId objectId(long id) { return new ObjectId(partition, id); }

@@ -1,7 +1,6 @@
 package lunar.osd.s3.bucket;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -35,29 +34,19 @@ public final class MultipartUploads {
         this.flushes = flushes;
     }
 
-    /**
-     * A part that a completion names.
-     *
-     * @param number its number
-     * @param etag its ETag, without quotes
-     * @param checksums checksums that it must have, if the client has sent them with the part
-     */
-    public record Named(int number, String etag, List<ObjectChecksum> checksums) {
-        public Named {
-            checksums = List.copyOf(checksums);
-        }
-    }
-
     /** An upload of a list. */
     public record Listed(String id, UploadRecord record) {}
 
     /** Creates an upload. */
     public Upload create(UploadRecord record) throws IOException {
+        UnstableChange change = begin();
         Upload upload = uploads.create(record);
-        if (flushes) {
-            uploads.flush(upload);
-        }
+        uploads.flush(upload, change);
         return upload;
+    }
+
+    private UnstableChange begin() throws IOException {
+        return UnstableChange.begin(backend, flushes);
     }
 
     /** Returns an upload of a key. */
@@ -87,6 +76,7 @@ public final class MultipartUploads {
             long timeMs, Optional<ObjectChecksum> checksum) throws IOException, S3Exception {
         written.finish();
         var part = new PartRecord(written.data(), written.length(), timeMs, etag, checksum);
+        UnstableChange change = begin();
         Optional<PartRecord> replaced;
         synchronized (upload) {
             requireOpen(upload);
@@ -96,8 +86,11 @@ public final class MultipartUploads {
             written.keep();
             replaced = uploads.put(upload, number, part);
         }
-        if (flushes) {
-            uploads.flush(upload);
+        try {
+            uploads.flush(upload, change);
+        } catch (IOException e) {
+            upload.discard(number, part); // the device may not have it: no completion may use it
+            throw e;
         }
         if (replaced.isPresent()) {
             data.remove(replaced.get().data());
@@ -119,6 +112,7 @@ public final class MultipartUploads {
 
     /** Removes an upload with its parts. */
     public void abort(Upload upload) throws IOException, S3Exception {
+        UnstableChange change = begin();
         NavigableMap<Integer, PartRecord> parts;
         synchronized (upload) {
             requireOpen(upload);
@@ -129,9 +123,7 @@ public final class MultipartUploads {
                 return; // the parts are the object's
             }
         }
-        if (flushes) {
-            var _ = backend.flush(ObjectId.ofPartition(partition));
-        }
+        var _ = change.flush(ObjectId.ofPartition(partition));
         for (PartRecord each : parts.values()) {
             data.remove(each.data());
         }
@@ -154,8 +146,8 @@ public final class MultipartUploads {
      *
      * @param minPartBytes least length of a part other than the last
      */
-    public ObjectRecord complete(Upload upload, List<Named> named, long minPartBytes, long timeMs,
-            WriteCondition condition) throws IOException, S3Exception {
+    public ObjectRecord complete(Upload upload, Completion completion, long minPartBytes,
+            long timeMs, WriteCondition condition) throws IOException, S3Exception {
         synchronized (upload) {
             requireOpen(upload);
             String key = upload.record().key();
@@ -168,11 +160,13 @@ public final class MultipartUploads {
                 }
             }
             Map<Integer, PartRecord> rest = new TreeMap<>(upload.parts());
-            List<PartRecord> parts = select(named, rest, minPartBytes);
+            List<PartRecord> parts = completion.select(rest, minPartBytes);
+            Optional<ObjectChecksum> checksum = completion.checksum(upload.record().checksum(),
+                    parts);
             if (upload.isCompleting()) {
                 requireData(parts);
             }
-            ObjectRecord object = commit(upload, parts, timeMs, condition);
+            ObjectRecord object = commit(upload, parts, checksum, timeMs, condition);
             uploads.remove(upload);
             for (PartRecord each : rest.values()) {
                 data.remove(each.data());
@@ -181,56 +175,23 @@ public final class MultipartUploads {
         }
     }
 
-    private ObjectRecord commit(Upload upload, List<PartRecord> parts, long timeMs,
-            WriteCondition condition) throws IOException, S3Exception {
+    private ObjectRecord commit(Upload upload, List<PartRecord> parts,
+            Optional<ObjectChecksum> checksum, long timeMs, WriteCondition condition)
+            throws IOException, S3Exception {
         String key = upload.record().key();
         var manifest = new Manifest(parts.stream().filter(part -> part.data() != 0)
                 .map(part -> new Manifest.Segment(part.data(), part.length())).toList());
         try (DataWriter writer = bucket.write(key)) {
             writer.write(manifest.encode());
             writer.finish();
+            UnstableChange change = begin();
             uploads.begin(upload, writer.data());
-            if (flushes) {
-                uploads.flush(upload);
-            }
+            uploads.flush(upload, change);
             long length = parts.stream().mapToLong(PartRecord::length).sum();
             return bucket.commit(key, writer, new ObjectRecord(0, true, length, timeMs,
-                    etag(parts), upload.record().headers(), Optional.empty(), upload.object()),
+                    etag(parts), upload.record().headers(), checksum, upload.object()),
                     condition);
         }
-    }
-
-    /** Takes the named parts out of all and checks them. */
-    private static List<PartRecord> select(List<Named> named, Map<Integer, PartRecord> all,
-            long minPartBytes) throws S3Exception {
-        if (named.isEmpty()) {
-            throw new S3Exception(S3Error.MALFORMED_XML, "A completion names at least one part.");
-        }
-        var parts = new ArrayList<PartRecord>();
-        int before = 0;
-        for (Named each : named) {
-            if (each.number() <= before) {
-                throw new S3Exception(S3Error.INVALID_PART_ORDER);
-            }
-            before = each.number();
-            PartRecord part = all.remove(each.number());
-            if (part == null || !part.etag().equals(each.etag()) || contradicts(part, each)) {
-                throw new S3Exception(S3Error.INVALID_PART);
-            }
-            parts.add(part);
-        }
-        for (PartRecord part : parts.subList(0, parts.size() - 1)) {
-            if (part.length() < minPartBytes) {
-                throw new S3Exception(S3Error.ENTITY_TOO_SMALL);
-            }
-        }
-        return parts;
-    }
-
-    private static boolean contradicts(PartRecord part, Named named) {
-        return part.checksum().isPresent() && named.checksums().stream().anyMatch(
-                each -> each.algorithm() == part.checksum().get().algorithm()
-                        && !each.equals(part.checksum().get()));
     }
 
     /**

@@ -15,16 +15,22 @@ import lunar.scsi.Bytes;
 final class RecordReader {
     private final ByteBuffer in;
     private final String what;
+    private final int version;
 
-    RecordReader(Bytes bytes, int version, String what) throws IOException {
+    /** @param latest latest version that is known, from 1 on */
+    RecordReader(Bytes bytes, int latest, String what) throws IOException {
         in = ByteBuffer.wrap(bytes.toArray());
         this.what = what;
-        if (!in.hasRemaining() || in.get() != version) {
+        version = in.hasRemaining() ? in.get() : 0;
+        if (version < 1 || version > latest) {
             throw damaged();
         }
     }
 
-    private IOException damaged() {
+    /** Returns the version of the record. */
+    int version() { return version; }
+
+    IOException damaged() {
         return new IOException(
                 "the " + what + " is damaged, or has been written by a later version");
     }

@@ -52,6 +52,11 @@ public final class Upload {
         return Optional.ofNullable(parts.put(number, part));
     }
 
+    /** Removes a part, unless another one has replaced it. */
+    synchronized void discard(int number, PartRecord part) {
+        parts.remove(number, part);
+    }
+
     boolean isCompleting() { return completing; }
 
     void setCompleting() { completing = true; }

@@ -49,8 +49,9 @@ final class Uploads {
         return upload;
     }
 
-    void flush(Upload upload) throws IOException {
-        if (!backend.flush(objectId(upload.object()))) {
+    /** Makes an upload with its parts' records stable. */
+    void flush(Upload upload, UnstableChange change) throws IOException {
+        if (!change.flush(objectId(upload.object()))) {
             throw new IOException("upload " + upload.id() + " has been removed meanwhile");
         }
     }

@@ -5,7 +5,7 @@ package lunar.osd.s3.checksum;
  * Specification, "64b CRC"). Eight bytes at a time, by tables ("slicing").
  */
 final class Crc64Nvme implements RunningChecksum {
-    private static final long POLYNOMIAL = 0x9A6C_9329_AC4B_C9B5L; // bits reversed
+    static final long POLYNOMIAL = 0x9A6C_9329_AC4B_C9B5L; // bits reversed
     private static final int SLICES = 8;
     private static final long[][] TABLES = tables();
 

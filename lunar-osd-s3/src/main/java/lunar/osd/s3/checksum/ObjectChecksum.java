@@ -7,7 +7,7 @@ import java.util.Optional;
  * A checksum of an object or a part.
  *
  * @param algorithm its algorithm
- * @param value in Base64
+ * @param value in Base64; a composite one has a hyphen and the number of parts behind it
  */
 public record ObjectChecksum(ChecksumAlgorithm algorithm, String value) {
     /** Returns a checksum with the right number of bytes; empty if the text is malformed. */
@@ -15,6 +15,13 @@ public record ObjectChecksum(ChecksumAlgorithm algorithm, String value) {
         return decode(base64, algorithm.length()).map(
                 bytes -> new ObjectChecksum(algorithm, Base64.getEncoder().encodeToString(bytes)));
     }
+
+    /** Returns what it is computed of. */
+    public ChecksumType type() {
+        return value.indexOf('-') < 0 ? ChecksumType.FULL_OBJECT : ChecksumType.COMPOSITE;
+    }
+
+    byte[] bytes() { return Base64.getDecoder().decode(value); }
 
     /** Returns a checksum of computed bytes. */
     public static ObjectChecksum of(ChecksumAlgorithm algorithm, byte[] value) {

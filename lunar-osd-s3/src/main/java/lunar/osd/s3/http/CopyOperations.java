@@ -3,11 +3,14 @@ package lunar.osd.s3.http;
 import java.io.IOException;
 import java.time.InstantSource;
 import java.util.Map;
+import java.util.Optional;
 import lunar.osd.s3.bucket.Bucket;
 import lunar.osd.s3.bucket.Buckets;
 import lunar.osd.s3.bucket.DataWriter;
 import lunar.osd.s3.bucket.ObjectRecord;
 import lunar.osd.s3.bucket.WriteCondition;
+import lunar.osd.s3.checksum.ChecksumAlgorithm;
+import lunar.osd.s3.checksum.ObjectChecksum;
 import lunar.osd.s3.protocol.ByteRange;
 import lunar.osd.s3.protocol.HttpTime;
 import lunar.osd.s3.protocol.S3Error;
@@ -48,11 +51,12 @@ final class CopyOperations {
                             "A copy of an object to itself must replace its metadata.");
                 }
                 record = bucket.describe(request.key(), record,
-                        record.with(headers, clock.millis()));
+                        record.with(headers, clock.millis()), WriteCondition.of(request.head()));
             } else {
                 record = copy(request, bucket, source, headers);
             }
-            response.document(result("CopyObjectResult", record.etag(), record.modifiedMs()));
+            response.document(result("CopyObjectResult", record.etag(), record.modifiedMs(),
+                    record.checksum()));
         }
     }
 
@@ -62,16 +66,23 @@ final class CopyOperations {
         if (from.length() > limits.maxObjectBytes()) {
             throw new S3Exception(S3Error.ENTITY_TOO_LARGE);
         }
+        Optional<ChecksumAlgorithm> algorithm = ChecksumHeaders.algorithm(request.head())
+                .or(() -> from.checksum().map(ObjectChecksum::algorithm));
+        WriteCondition condition = WriteCondition.of(request.head());
         try (DataWriter out = bucket.write(request.key())) {
-            String etag = source.copyTo(out, new ByteRange(0, from.length()));
+            CopySource.Copied copied = source.copyTo(out, new ByteRange(0, from.length()),
+                    algorithm);
             return bucket.commit(request.key(), out, new ObjectRecord(0, false, 0,
-                    clock.millis(), etag, headers, from.checksum(), 0),
-                    WriteCondition.of(request.head()));
+                    clock.millis(), copied.md5(), headers, copied.checksum(), 0), condition);
         }
     }
 
-    static XmlWriter result(String root, String etag, long modifiedMs) {
-        return XmlWriter.document(root).text("LastModified", HttpTime.document(modifiedMs))
+    static XmlWriter result(String root, String etag, long modifiedMs,
+            Optional<ObjectChecksum> checksum) {
+        XmlWriter xml = XmlWriter.document(root)
+                .text("LastModified", HttpTime.document(modifiedMs))
                 .text("ETag", ObjectOperations.quoted(etag));
+        ChecksumHeaders.write(xml, checksum);
+        return xml;
     }
 }

@@ -4,11 +4,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.HexFormat;
+import java.util.Optional;
 import lunar.osd.s3.bucket.Bucket;
 import lunar.osd.s3.bucket.OpenObject;
 import lunar.osd.s3.bucket.ObjectRecord;
 import lunar.osd.s3.bucket.Buckets;
 import lunar.osd.s3.checksum.ChecksumAlgorithm;
+import lunar.osd.s3.checksum.ObjectChecksum;
 import lunar.osd.s3.checksum.RunningChecksum;
 import lunar.osd.s3.protocol.ByteRange;
 import lunar.osd.s3.protocol.Conditions;
@@ -76,9 +78,19 @@ final class CopySource implements AutoCloseable {
         return bucket.equals(otherBucket) && key.equals(otherKey);
     }
 
-    /** Copies a range and returns its MD5 in hexadecimal. */
-    String copyTo(OutputStream out, ByteRange range) throws IOException {
+    /**
+     * Data that were copied.
+     *
+     * @param md5 MD5 in hexadecimal
+     * @param checksum the checksum that was to be computed
+     */
+    record Copied(String md5, Optional<ObjectChecksum> checksum) {}
+
+    /** Copies a range, and computes a checksum of it. */
+    Copied copyTo(OutputStream out, ByteRange range, Optional<ChecksumAlgorithm> algorithm)
+            throws IOException {
         RunningChecksum md5 = ChecksumAlgorithm.startMd5();
+        Optional<RunningChecksum> checksum = algorithm.map(ChecksumAlgorithm::start);
         long left = range.count();
         try (InputStream in = object.read(range.first(), range.count())) {
             var buffer = new byte[Math.clamp(left, 1, BUFFER_BYTES)];
@@ -88,11 +100,13 @@ final class CopySource implements AutoCloseable {
                     throw new IOException("an object is " + left + " bytes too short");
                 }
                 md5.update(buffer, 0, count);
+                checksum.ifPresent(each -> each.update(buffer, 0, count));
                 out.write(buffer, 0, count);
                 left -= count;
             }
         }
-        return HexFormat.of().formatHex(md5.value());
+        return new Copied(HexFormat.of().formatHex(md5.value()), algorithm.flatMap(
+                each -> checksum.map(value -> ObjectChecksum.of(each, value.value()))));
     }
 
     @Override

@@ -40,7 +40,8 @@ final class ObjectOperations {
         Map<String, String> headers = ObjectHeaders.kept(request.head());
         WriteCondition condition = WriteCondition.of(request.head());
         try (Bucket.Use _ = bucket.use(); DataWriter out = bucket.write(request.key())) {
-            RequestBody.Received received = request.body().copyTo(out, limits.maxObjectBytes());
+            RequestBody.Received received = request.body().copyTo(out,
+                    limits.maxObjectBytes(), Optional.empty());
             ObjectRecord record = bucket.commit(request.key(), out, new ObjectRecord(0, false, 0,
                     clock.millis(), received.md5(), headers, received.checksum(), 0), condition);
             checksum(response, record.checksum());
@@ -53,7 +54,7 @@ final class ObjectOperations {
     static void checksum(Response response, Optional<ObjectChecksum> checksum) {
         if (checksum.isPresent()) {
             response.header(checksum.get().algorithm().header(), checksum.get().value());
-            response.header("x-amz-checksum-type", "FULL_OBJECT");
+            response.header("x-amz-checksum-type", checksum.get().type().name());
         }
     }
 

@@ -31,7 +31,7 @@ final class RequestBody {
      *
      * @param md5 MD5 in hexadecimal
      * @param length bytes
-     * @param checksum checksum that the client has sent, which is right
+     * @param checksum checksum that the client has sent, which is right, or that was to be computed
      */
     record Received(String md5, long length, Optional<ObjectChecksum> checksum) {}
 
@@ -52,26 +52,42 @@ final class RequestBody {
     /** Reads a whole document. */
     byte[] document(int maxBytes) throws IOException, S3Exception {
         var out = new ByteArrayOutputStream();
-        var _ = copyTo(out, maxBytes);
+        var _ = copyTo(out, maxBytes, Optional.empty());
+        return out.toByteArray();
+    }
+
+    /** Reads a whole document of a request whose checksum headers are not those of its body. */
+    byte[] documentWithoutChecksum(int maxBytes) throws IOException, S3Exception {
+        var out = new ByteArrayOutputStream();
+        var _ = receive(out, maxBytes, Optional.empty(), Optional.empty());
         return out.toByteArray();
     }
 
     /**
      * Copies the body.
      *
+     * @param wanted algorithm of a checksum to compute, which is the only one that the client may send; empty for any
      * @throws S3Exception if it is not what the request says; what was copied is to be discarded
      */
-    Received copyTo(OutputStream out, long maxBytes) throws IOException, S3Exception {
+    Received copyTo(OutputStream out, long maxBytes, Optional<ChecksumAlgorithm> wanted)
+            throws IOException, S3Exception {
+        return receive(out, maxBytes, expectedChecksum(head.headers()), wanted);
+    }
+
+    private Received receive(OutputStream out, long maxBytes, Optional<ObjectChecksum> inHeader,
+            Optional<ChecksumAlgorithm> wanted) throws IOException, S3Exception {
         long length = length();
         if (length > maxBytes) {
             throw new S3Exception(S3Error.ENTITY_TOO_LARGE);
         }
         Optional<byte[]> md5 = expectedMd5();
-        Optional<ObjectChecksum> inHeader = expectedChecksum(head.headers());
         Optional<ChecksumAlgorithm> inTrailer = announcedChecksum();
+        Optional<ChecksumAlgorithm> algorithm = inHeader.map(ObjectChecksum::algorithm)
+                .or(() -> inTrailer).or(() -> wanted);
+        check(wanted.isEmpty() || algorithm.equals(wanted), S3Error.INVALID_REQUEST,
+                "The algorithm of the checksum is not that of the upload.");
         RunningChecksum runningMd5 = ChecksumAlgorithm.startMd5();
-        Optional<RunningChecksum> checksum = inHeader.map(ObjectChecksum::algorithm)
-                .or(() -> inTrailer).map(ChecksumAlgorithm::start);
+        Optional<RunningChecksum> checksum = algorithm.map(ChecksumAlgorithm::start);
         Optional<RunningChecksum> sha256 = payload.sha256()
                 .map(_ -> ChecksumAlgorithm.SHA256.start());
         ChunkedInput chunks = payload.chunked()
@@ -97,11 +113,10 @@ final class RequestBody {
             check(expected.map(ObjectChecksum::algorithm).equals(inTrailer),
                     S3Error.INVALID_REQUEST);
         }
-        if (expected.isPresent() && checksum.isPresent()) {
-            var computed = ObjectChecksum.of(expected.get().algorithm(), checksum.get().value());
-            check(computed.equals(expected.get()), S3Error.BAD_DIGEST);
-        }
-        return new Received(HexFormat.of().formatHex(computedMd5), length, expected);
+        Optional<ObjectChecksum> computed = algorithm.flatMap(
+                each -> checksum.map(value -> ObjectChecksum.of(each, value.value())));
+        check(expected.isEmpty() || expected.equals(computed), S3Error.BAD_DIGEST);
+        return new Received(HexFormat.of().formatHex(computedMd5), length, computed);
     }
 
     @FunctionalInterface
@@ -130,8 +145,13 @@ final class RequestBody {
     }
 
     private static void check(boolean condition, S3Error error) throws S3Exception {
+        check(condition, error, error.message());
+    }
+
+    private static void check(boolean condition, S3Error error, String message)
+            throws S3Exception {
         if (!condition) {
-            throw new S3Exception(error);
+            throw new S3Exception(error, message);
         }
     }
 

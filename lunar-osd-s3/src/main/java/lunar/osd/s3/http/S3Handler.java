@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import lunar.block.LostWritesException;
 import lunar.osd.s3.backend.ObjectBackend;
 import lunar.osd.s3.bucket.Buckets;
 import lunar.osd.s3.protocol.PercentEncoding;
@@ -67,6 +68,11 @@ public final class S3Handler implements HttpHandler {
                 LOG.log(System.Logger.Level.WARNING, "request " + requestId + " refused: "
                         + e.getMessage(), e);
                 refuse(exchange, response, requestId, new S3Exception(S3Error.QUOTA_EXCEEDED));
+            } catch (LostWritesException e) {
+                LOG.log(System.Logger.Level.WARNING, "request " + requestId
+                        + " failed, its client is to repeat it: " + e.getMessage());
+                refuse(exchange, response, requestId,
+                        new S3Exception(S3Error.SERVICE_UNAVAILABLE));
             } catch (ClientException e) {
                 throw e;
             } catch (IOException | RuntimeException e) {

@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import lunar.osd.s3.bucket.Bucket;
 import lunar.osd.s3.bucket.Buckets;
+import lunar.osd.s3.bucket.Completion;
 import lunar.osd.s3.bucket.DataWriter;
 import lunar.osd.s3.bucket.MultipartUploads;
 import lunar.osd.s3.bucket.ObjectRecord;
@@ -18,6 +18,7 @@ import lunar.osd.s3.bucket.Upload;
 import lunar.osd.s3.bucket.UploadRecord;
 import lunar.osd.s3.bucket.WriteCondition;
 import lunar.osd.s3.checksum.ChecksumAlgorithm;
+import lunar.osd.s3.checksum.MultipartChecksum;
 import lunar.osd.s3.checksum.ObjectChecksum;
 import lunar.osd.s3.protocol.ByteRange;
 import lunar.osd.s3.protocol.HttpTime;
@@ -45,13 +46,13 @@ final class UploadOperations {
         request.allowParameters("uploads");
         Bucket bucket = buckets.find(request.bucket());
         Map<String, String> headers = ObjectHeaders.kept(request.head());
+        Optional<MultipartChecksum> checksum = ChecksumHeaders.ofUpload(request.head());
         try (Bucket.Use _ = bucket.use()) {
-            Upload upload = bucket.multipart()
-                    .create(new UploadRecord(request.key(), clock.millis(), headers));
-            Optional<String> algorithm = request.head().header("x-amz-checksum-algorithm");
-            if (algorithm.isPresent()) {
-                response.header("x-amz-checksum-algorithm",
-                        algorithm.get().toUpperCase(Locale.ROOT));
+            Upload upload = bucket.multipart().create(
+                    new UploadRecord(request.key(), clock.millis(), headers, checksum));
+            if (checksum.isPresent()) {
+                response.header(ChecksumHeaders.ALGORITHM, checksum.get().algorithm().name());
+                response.header(ChecksumHeaders.TYPE, checksum.get().type().name());
             }
             response.document(XmlWriter.document("InitiateMultipartUploadResult")
                     .text("Bucket", request.bucket()).text("Key", request.key())
@@ -69,7 +70,7 @@ final class UploadOperations {
             Upload upload = uploads.find(request.key(), request.parameter("uploadId"));
             try (DataWriter out = uploads.writePart(upload, number)) {
                 RequestBody.Received received = request.body().copyTo(out,
-                        limits.maxObjectBytes());
+                        limits.maxObjectBytes(), algorithm(upload));
                 PartRecord part = uploads.commitPart(upload, number, out, received.md5(),
                         clock.millis(), received.checksum());
                 if (part.checksum().isPresent()) {
@@ -91,13 +92,18 @@ final class UploadOperations {
             Upload upload = uploads.find(request.key(), request.parameter("uploadId"));
             try (CopySource source = CopySource.open(request.head(), buckets);
                     DataWriter out = uploads.writePart(upload, number)) {
-                String etag = source.copyTo(out, range(request, source.record().length()));
-                PartRecord part = uploads.commitPart(upload, number, out, etag, clock.millis(),
-                        Optional.empty());
+                CopySource.Copied copied = source.copyTo(out,
+                        range(request, source.record().length()), algorithm(upload));
+                PartRecord part = uploads.commitPart(upload, number, out, copied.md5(),
+                        clock.millis(), copied.checksum());
                 response.document(CopyOperations.result("CopyPartResult", part.etag(),
-                        part.modifiedMs()));
+                        part.modifiedMs(), part.checksum()));
             }
         }
+    }
+
+    private static Optional<ChecksumAlgorithm> algorithm(Upload upload) {
+        return upload.record().checksum().map(MultipartChecksum::algorithm);
     }
 
     private static ByteRange range(S3Request request, long length) throws S3Exception {
@@ -111,31 +117,30 @@ final class UploadOperations {
     /** CompleteMultipartUpload. */
     void complete(S3Request request, Response response) throws IOException, S3Exception {
         request.allowParameters("uploadId");
-        if (request.head().headers().keySet().stream()
-                .anyMatch(name -> ChecksumAlgorithm.ofHeader(name).isPresent())) {
-            throw new S3Exception(S3Error.NOT_IMPLEMENTED,
-                    "Checksums of whole multipart objects are not supported.");
-        }
         Bucket bucket = buckets.find(request.bucket());
-        List<MultipartUploads.Named> parts = parts(XmlElement.parse(
-                request.body().document(limits.maxDocumentBytes()), "CompleteMultipartUpload"));
+        Completion.Expected expected = ChecksumHeaders.ofCompletion(request.head());
+        var completion = new Completion(parts(XmlElement.parse(
+                request.body().documentWithoutChecksum(limits.maxDocumentBytes()),
+                "CompleteMultipartUpload")), expected);
         WriteCondition condition = WriteCondition.of(request.head());
         String uploadId = request.parameter("uploadId");
         try (Bucket.Use _ = bucket.use()) {
-            ObjectRecord object = complete(bucket, request.key(), uploadId, parts, condition);
-            response.document(XmlWriter.document("CompleteMultipartUploadResult")
+            ObjectRecord object = complete(bucket, request.key(), uploadId, completion, condition);
+            XmlWriter xml = XmlWriter.document("CompleteMultipartUploadResult")
                     .text("Location", "/" + request.bucket() + '/' + request.key())
                     .text("Bucket", request.bucket()).text("Key", request.key())
-                    .text("ETag", ObjectOperations.quoted(object.etag())));
+                    .text("ETag", ObjectOperations.quoted(object.etag()));
+            ChecksumHeaders.write(xml, object.checksum());
+            response.document(xml);
         }
     }
 
     private ObjectRecord complete(Bucket bucket, String key, String uploadId,
-            List<MultipartUploads.Named> parts, WriteCondition condition)
+            Completion completion, WriteCondition condition)
             throws IOException, S3Exception {
         MultipartUploads uploads = bucket.multipart();
         try {
-            return uploads.complete(uploads.find(key, uploadId), parts, limits.minPartBytes(),
+            return uploads.complete(uploads.find(key, uploadId), completion, limits.minPartBytes(),
                     clock.millis(), condition);
         } catch (S3Exception e) {
             if (e.error() == S3Error.NO_SUCH_UPLOAD) {
@@ -146,8 +151,8 @@ final class UploadOperations {
         }
     }
 
-    private static List<MultipartUploads.Named> parts(XmlElement document) throws S3Exception {
-        var parts = new ArrayList<MultipartUploads.Named>();
+    private static List<Completion.Named> parts(XmlElement document) throws S3Exception {
+        var parts = new ArrayList<Completion.Named>();
         for (XmlElement each : document.all("Part")) {
             String number = each.textOf("PartNumber").orElse("").strip();
             if (!number.matches("\\d{1,5}") || parts.size() >= MAX_PARTS) {
@@ -159,7 +164,7 @@ final class UploadOperations {
                         text -> ObjectChecksum.of(algorithm, text.strip()))
                         .ifPresent(checksums::add);
             }
-            parts.add(new MultipartUploads.Named(Integer.parseInt(number),
+            parts.add(new Completion.Named(Integer.parseInt(number),
                     each.textOf("ETag").orElse("").strip().replace("\"", ""), checksums));
         }
         return parts;
@@ -192,6 +197,10 @@ final class UploadOperations {
                     .number("PartNumberMarker", after).number("MaxParts", max);
             BucketOperations.owner(xml, "Initiator");
             BucketOperations.owner(xml, "Owner").text("StorageClass", "STANDARD");
+            if (upload.record().checksum().isPresent()) {
+                xml.text("ChecksumAlgorithm", upload.record().checksum().get().algorithm().name())
+                        .text("ChecksumType", upload.record().checksum().get().type().name());
+            }
             for (var each : parts.subList(0, shown)) {
                 part(xml, each.getKey(), each.getValue());
             }

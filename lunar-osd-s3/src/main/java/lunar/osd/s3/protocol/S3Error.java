@@ -40,6 +40,8 @@ public enum S3Error {
     QUOTA_EXCEEDED("QuotaExceeded", 403, "A quota of the device would be exceeded."),
     REQUEST_TIME_TOO_SKEWED("RequestTimeTooSkewed", 403,
             "The time of the request differs too much from the server's."),
+    SERVICE_UNAVAILABLE("ServiceUnavailable", 503,
+            "The device may have lost data of the request; repeat it."),
     SIGNATURE_DOES_NOT_MATCH("SignatureDoesNotMatch", 403,
             "The signature differs from the one that the server has computed."),
     PAYLOAD_HASH_MISMATCH("XAmzContentSHA256Mismatch", 400,

@@ -26,13 +26,13 @@ public final class Authenticator {
     private static final String CONTENT_SHA256 = "x-amz-content-sha256";
 
     private final AccessKeys keys;
-    private final boolean allowAnonymous;
+    private final AnonymousRequests anonymous;
     private final InstantSource clock;
 
-    /** @param allowAnonymous whether requests without a signature are permitted */
-    public Authenticator(AccessKeys keys, boolean allowAnonymous, InstantSource clock) {
+    /** @param anonymous decides about requests without a signature */
+    public Authenticator(AccessKeys keys, AnonymousRequests anonymous, InstantSource clock) {
         this.keys = keys;
-        this.allowAnonymous = allowAnonymous;
+        this.anonymous = anonymous;
         this.clock = clock;
     }
 
@@ -49,10 +49,7 @@ public final class Authenticator {
         }
         Optional<SignedRequest> signed = SignedRequest.of(head);
         if (signed.isEmpty()) {
-            // A web page must not use the rights that its reader has by being on this machine or network.
-            if (!allowAnonymous || head.header("origin").isPresent()) {
-                throw new S3Exception(S3Error.ACCESS_DENIED);
-            }
+            anonymous.check(head);
             return payload(head.header(CONTENT_SHA256).orElse(Payload.UNSIGNED_PAYLOAD),
                     Optional.empty());
         }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import lunar.osd.store.Growth;
 import lunar.osd.store.NoSuchObjectException;
 import lunar.osd.store.ObjectStore;
@@ -36,6 +37,7 @@ public final class StoreBackend implements ObjectBackend {
     private final ObjectStore store;
     private final AtomicInteger changesLeft = new AtomicInteger(Integer.MAX_VALUE);
     private volatile Failure failure = Failure.BEFORE;
+    private final AtomicLong losses = new AtomicLong();
     private volatile FlushHook beforeFlush = _ -> {};
 
     public StoreBackend() { this(ObjectStores.inMemory()); }
@@ -63,6 +65,14 @@ public final class StoreBackend implements ObjectBackend {
     public void beforeFlush(FlushHook hook) {
         beforeFlush = hook;
     }
+
+    /** Makes the device report that it may have lost changes; it has them still. */
+    public void reportLoss() {
+        losses.incrementAndGet();
+    }
+
+    @Override
+    public long losses() { return losses.get(); }
 
     /** Whether changes have failed. */
     public boolean hasFailed() { return changesLeft.get() < 0; }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import lunar.block.LostWritesException;
 import lunar.osd.s3.backend.StoreBackend;
 import lunar.osd.s3.protocol.S3Error;
 import lunar.osd.s3.protocol.S3Exception;
@@ -353,5 +354,74 @@ class BucketTest {
         assertThatThrownBy(() -> buckets.remove("bucket")).isInstanceOf(S3Exception.class);
         assertThat(backend.attributes(new ObjectId(partition, ObjectId.FIRST), List.of()))
                 .isPresent();
+    }
+
+    /** The device loses power before each flush of an operation in turn, and answers GOOD to it nevertheless. */
+    private void assertLossIsReported(String operation, StoreCall prepare, StoreCall call)
+            throws IOException, S3Exception {
+        int flushes = 0;
+        boolean lost = true;
+        for (; lost; flushes++) {
+            var device = new StoreBackend();
+            Bucket bucket = open(device).create("bucket");
+            prepare.run(bucket);
+            var left = new AtomicLong(flushes);
+            device.beforeFlush(_ -> {
+                if (left.getAndDecrement() == 0) {
+                    device.reportLoss();
+                }
+            });
+            lost = false;
+            try {
+                call.run(bucket);
+            } catch (LostWritesException _) {
+                lost = true;
+            }
+            assertThat(lost).as(operation + ", flush " + flushes).isEqualTo(left.get() < 0);
+        }
+        assertThat(flushes).as(operation).isGreaterThan(1);
+    }
+
+    @FunctionalInterface
+    private interface StoreCall {
+        void run(Bucket bucket) throws IOException, S3Exception;
+    }
+
+    @Test
+    void shouldNotAcknowledgeWhatTheDeviceMayHaveLostBeforeItsFlush()
+            throws IOException, S3Exception {
+        assertLossIsReported("put", _ -> {}, bucket -> put(bucket, "key", "data"));
+        assertLossIsReported("replace", bucket -> put(bucket, "key", "old"),
+                bucket -> put(bucket, "key", "data"));
+        assertLossIsReported("delete", bucket -> put(bucket, "key", "old"),
+                bucket -> bucket.delete("key"));
+        assertLossIsReported("describe", bucket -> put(bucket, "key", "old"), bucket -> {
+            ObjectRecord record = bucket.find("key");
+            var _ = bucket.describe("key", record, record.with(Map.of(), 7),
+                    WriteCondition.NONE);
+        });
+        assertLossIsReported("create an upload", _ -> {}, bucket -> {
+            var _ = bucket.multipart()
+                    .create(new UploadRecord("key", 1, Map.of(), Optional.empty()));
+        });
+        backend.beforeFlush(_ -> backend.reportLoss());
+        Buckets buckets = open(backend);
+        assertThatThrownBy(() -> buckets.create("bucket")).isInstanceOf(LostWritesException.class);
+        backend.beforeFlush(_ -> {});
+        var _ = buckets.create("bucket");
+    }
+
+    @Test
+    void shouldDiscardDataWithAHole() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        put(bucket, "key", "old");
+        try (DataWriter out = bucket.write("key")) {
+            out.write(new byte[10_000]);
+            backend.reportLoss();
+            out.write(new byte[10_000]);
+            assertThatThrownBy(out::finish).isInstanceOf(LostWritesException.class);
+        }
+        assertThat(get(bucket, "key")).isEqualTo("old");
+        assertThat(dataCount()).isEqualTo(1);
     }
 }

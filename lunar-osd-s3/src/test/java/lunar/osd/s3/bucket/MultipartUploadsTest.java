@@ -2,6 +2,7 @@ package lunar.osd.s3.bucket;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import lunar.block.LostWritesException;
 import lunar.osd.s3.backend.StoreBackend;
 import lunar.osd.s3.checksum.ChecksumAlgorithm;
 import lunar.osd.s3.checksum.RunningChecksum;
@@ -41,7 +43,8 @@ class MultipartUploadsTest {
 
     private static Upload create(Bucket bucket) throws IOException {
         return bucket.multipart()
-                .create(new UploadRecord("key", 1_000, Map.of("content-type", "text/plain")));
+                .create(new UploadRecord("key", 1_000, Map.of("content-type", "text/plain"),
+                        Optional.empty()));
     }
 
     private static String md5(String data) {
@@ -66,17 +69,18 @@ class MultipartUploadsTest {
         }
     }
 
-    private static List<MultipartUploads.Named> named() {
-        var named = new ArrayList<MultipartUploads.Named>();
+    private static List<Completion.Named> named() {
+        var named = new ArrayList<Completion.Named>();
         for (int i = 0; i < PARTS.length; i++) {
-            named.add(new MultipartUploads.Named(i + 1, md5(PARTS[i]), List.of()));
+            named.add(new Completion.Named(i + 1, md5(PARTS[i]), List.of()));
         }
         return named;
     }
 
     private static ObjectRecord complete(Bucket bucket, Upload upload,
-            List<MultipartUploads.Named> named) throws IOException, S3Exception {
-        return bucket.multipart().complete(upload, named, 0, 3_000, WriteCondition.NONE);
+            List<Completion.Named> named) throws IOException, S3Exception {
+        return bucket.multipart().complete(upload,
+                new Completion(named, Completion.Expected.NOTHING), 0, 3_000, WriteCondition.NONE);
     }
 
     private static String get(Bucket bucket) throws IOException, S3Exception {
@@ -119,17 +123,18 @@ class MultipartUploadsTest {
         Bucket bucket = open(backend).create("bucket");
         Upload upload = create(bucket);
         putParts(bucket, upload);
-        List<MultipartUploads.Named> right = named();
+        List<Completion.Named> right = named();
         assertError(S3Error.INVALID_PART_ORDER,
                 () -> complete(bucket, upload, List.of(right.get(1), right.get(0))));
         assertError(S3Error.INVALID_PART_ORDER,
                 () -> complete(bucket, upload, List.of(right.get(1), right.get(1))));
         assertError(S3Error.INVALID_PART, () -> complete(bucket, upload,
-                List.of(new MultipartUploads.Named(1, md5("other"), List.of()))));
+                List.of(new Completion.Named(1, md5("other"), List.of()))));
         assertError(S3Error.INVALID_PART, () -> complete(bucket, upload,
-                List.of(new MultipartUploads.Named(7, md5("other"), List.of()))));
+                List.of(new Completion.Named(7, md5("other"), List.of()))));
         assertError(S3Error.MALFORMED_XML, () -> complete(bucket, upload, List.of()));
-        assertError(S3Error.ENTITY_TOO_SMALL, () -> bucket.multipart().complete(upload, right,
+        assertError(S3Error.ENTITY_TOO_SMALL, () -> bucket.multipart().complete(upload,
+                new Completion(right, Completion.Expected.NOTHING),
                 5001, 0, WriteCondition.NONE));
         assertError(S3Error.NO_SUCH_KEY, () -> bucket.find("key"));
         assertThat(complete(bucket, upload, right).length()).isEqualTo(5008);
@@ -308,5 +313,64 @@ class MultipartUploadsTest {
         Upload found = again.multipart().find("key", upload.id());
         assertThat(complete(again, found, named()).length()).isEqualTo(5008);
         assertThat(flushed).anyMatch(object -> object.object() >= Layout.HEADS);
+    }
+
+    /** The device loses power before each flush of a part and of a completion in turn. */
+    @Test
+    void shouldNotCompleteWithAPartThatTheDeviceMayHaveLost() throws IOException, S3Exception {
+        boolean lost = true;
+        int flushes = 0;
+        for (; lost; flushes++) {
+            var device = new StoreBackend();
+            Bucket bucket = open(device).create("bucket");
+            Upload upload = create(bucket);
+            putParts(bucket, upload);
+            lost = lostAt(device, flushes, () -> putPart(bucket, upload, 4, "d"));
+            if (lost) {
+                // The record of the old part may be back: a completion has neither, until it is sent again.
+                putPart(bucket, upload, 4, PARTS[3]);
+            }
+        }
+        assertThat(flushes).isEqualTo(3);
+
+        lost = true;
+        for (flushes = 0; lost; flushes++) {
+            var device = new StoreBackend();
+            Bucket bucket = open(device).create("bucket");
+            Upload upload = create(bucket);
+            putParts(bucket, upload);
+            lost = lostAt(device, flushes, () -> complete(bucket, upload, named()));
+            if (lost) {
+                complete(bucket, upload, named());
+            }
+            assertThat(get(bucket)).isEqualTo(String.join("", PARTS));
+        }
+        assertThat(flushes).isEqualTo(5);
+    }
+
+    @Test
+    void shouldForgetAPartWhoseRecordMayBeLost() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        Upload upload = create(bucket);
+        assertThat(lostAt(backend, 1, () -> putPart(bucket, upload, 1, "a"))).isTrue();
+        assertThat(upload.parts()).isEmpty();
+        assertError(S3Error.INVALID_PART, () -> complete(bucket, upload,
+                List.of(new Completion.Named(1, md5("a"), List.of()))));
+    }
+
+    private static boolean lostAt(StoreBackend device, int flush, ThrowingCallable call) {
+        var left = new AtomicLong(flush);
+        device.beforeFlush(_ -> {
+            if (left.getAndDecrement() == 0) {
+                device.reportLoss();
+            }
+        });
+        Throwable thrown = catchThrowable(call);
+        device.beforeFlush(_ -> {});
+        if (thrown != null) {
+            assertThat(thrown).isInstanceOf(LostWritesException.class);
+        }
+        assertThat(thrown != null).isEqualTo(left.get() < 0);
+        return thrown != null;
     }
 }

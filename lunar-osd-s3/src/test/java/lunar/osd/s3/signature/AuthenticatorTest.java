@@ -31,7 +31,8 @@ class AuthenticatorTest {
     private static final String EMPTY = Hmac.EMPTY_SHA256;
 
     private static Authenticator at(Instant now) {
-        return new Authenticator(new AccessKeys(Map.of(KEY, SECRET)), false,
+        return new Authenticator(new AccessKeys(Map.of(KEY, SECRET)),
+                AnonymousRequests.refused(),
                 InstantSource.fixed(now));
     }
 
@@ -166,7 +167,8 @@ class AuthenticatorTest {
 
     @Test
     void shouldRefuseUnknownKeysAndUnsignedRequests() throws S3Exception {
-        var other = new Authenticator(new AccessKeys(Map.of("other", SECRET)), true,
+        var other = new Authenticator(new AccessKeys(Map.of("other", SECRET)),
+                AnonymousRequests.allowed(List.of("localhost", "Objects.Example")),
                 InstantSource.fixed(NOW));
         assertRefused(S3Error.INVALID_ACCESS_KEY_ID, other, getObject(GET_OBJECT));
         RequestHead unsigned = head("GET", "/", "", "host", "localhost");
@@ -174,6 +176,30 @@ class AuthenticatorTest {
         assertThat(other.authenticate(unsigned).chunked()).isFalse();
         assertRefused(S3Error.INVALID_REQUEST, at(NOW),
                 head("GET", "/", "", "host", "h", "authorization", "AWS " + KEY + ":abc"));
+    }
+
+    /** A web page whose name resolves to this server sends requests to its own origin: without Origin, with its Host. */
+    @Test
+    void shouldRefuseUnsignedRequestsWithNamesOfOthers() throws S3Exception {
+        var open = new Authenticator(new AccessKeys(Map.of(KEY, SECRET)),
+                AnonymousRequests.allowed(List.of("localhost", "Objects.Example")),
+                InstantSource.fixed(NOW));
+        for (String host : List.of("localhost", "LOCALHOST:9000", "b.localhost.", "127.0.0.1:80",
+                "[::1]:9000", "[fe80::1%eth0]", "192.168.1.7", "objects.example:9000",
+                "a.b.objects.example")) {
+            assertThat(open.authenticate(head("GET", "/", "", "host", host)).chunked()).isFalse();
+        }
+        for (String host : List.of("evil.example", "localhost.evil.example", "xlocalhost",
+                "127.0.0.1.evil.example", "1.2.3.4.5", "", ":9000", "example", "[::1].evil",
+                "user@localhost")) {
+            assertRefused(S3Error.ACCESS_DENIED, open, head("GET", "/", "", "host", host));
+        }
+        assertRefused(S3Error.ACCESS_DENIED, open, head("GET", "/", ""));
+        assertRefused(S3Error.ACCESS_DENIED, open, new RequestHead("GET", "/", Query.parse(""),
+                Map.of("host", List.of("localhost", "evil.example"))));
+        assertRefused(S3Error.ACCESS_DENIED, open,
+                head("GET", "/", "", "host", "localhost", "origin", "http://localhost"));
+        assertThat(open.authenticate(getObject(GET_OBJECT)).chunked()).as("signed").isFalse();
     }
 
     @Test
