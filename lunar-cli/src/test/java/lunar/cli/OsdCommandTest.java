@@ -172,14 +172,26 @@ class OsdCommandTest {
 
     @Test
     void shouldRefuseObjectStoresWhereDisksAreWanted() throws Exception {
+        String config = folder.resolve("lunar.toml").toString();
         try (var server = serve()) {
-            CommandRun.of("copy", server.uri(0), "ram:1MiB").fails(1,
-                    "is not a disk but an object store (OSD)");
+            String why = "is not a disk but an object store (OSD)";
+            CommandRun.of("copy", server.uri(0), "ram:1MiB").fails(1, why);
+            CommandRun.of("copy", "ram:1MiB", server.uri(0)).fails(1, why);
+            CommandRun.of("bench", server.uri(0), "--rw", "write", "--force").fails(1, why);
+            CommandRun.of("browse", server.uri(0)).fails(1, why);
+            CommandRun.of("serve", server.uri(0), "--portal", "127.0.0.1:0").fails(1, why);
+            CommandRun.of("raid", "create", "raid1:vol", server.uri(0), "ram:64MiB", "--config",
+                    config).fails(1, why);
         }
         CommandRun.of("info", "osd:store").fails(1, "osd:store is an object store",
                 "'lunar serve osd:store'");
         CommandRun.of("copy", "verify:osd:store", "ram:1MiB").fails(1,
                 "osd:store is an object store");
+        CommandRun.of("bench", "osd:store", "--rw", "read").fails(1,
+                "osd:store is an object store");
+        CommandRun.of("browse", "osd:store").fails(1, "osd:store is an object store");
+        CommandRun.of("raid", "create", "raid1:vol", "osd:store", "ram:64MiB", "--config", config)
+                .fails(1, "osd:store is an object store");
     }
 
     @Test
