@@ -36,6 +36,7 @@ final class Sql implements AutoCloseable {
     private final Map<String, PreparedStatement> statements = new HashMap<>();
     private boolean failed;
     private long changedRows;
+    private long statementsBesideQueries;
 
     Sql(Connection connection) { this.connection = connection; }
 
@@ -83,6 +84,7 @@ final class Sql implements AutoCloseable {
 
     /** Executes a statement that is not kept, such as a setting, which takes effect when it is prepared. */
     void execute(String statement) throws StorageException {
+        statementsBesideQueries++;
         try (Statement once = connection.createStatement()) {
             once.execute(statement);
         } catch (SQLException e) {
@@ -92,6 +94,7 @@ final class Sql implements AutoCloseable {
 
     /** Changes rows. Arguments are {@code Long} or {@code byte[]}. Returns the number of rows. */
     int update(String statement, Object... arguments) throws StorageException {
+        statementsBesideQueries++;
         try {
             int rows = prepared(statement, arguments).executeUpdate();
             changedRows += rows;
@@ -103,6 +106,7 @@ final class Sql implements AutoCloseable {
 
     /** Begins or ends a transaction or a savepoint. */
     void control(String statement) throws StorageException {
+        statementsBesideQueries++;
         try {
             prepared(statement).executeUpdate();
         } catch (SQLException e) {
@@ -113,6 +117,11 @@ final class Sql implements AutoCloseable {
     /** Returns the number of rows changed since the connection was opened. */
     long changedRows() {
         return changedRows;
+    }
+
+    /** Returns a number that grows whenever queries may have other results than before. */
+    long state() {
+        return statementsBesideQueries;
     }
 
     /** Returns the value of the first row; null if there is none. */
