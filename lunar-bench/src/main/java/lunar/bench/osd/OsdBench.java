@@ -26,7 +26,7 @@ import lunar.initiator.Initiator;
  */
 public final class OsdBench {
     private static final int CLIENT_BYTES = 200_000;
-    private static final int WARM_UP = 3000;
+    private static final int WARM_UP = 10_000;
 
     private OsdBench() {}
 

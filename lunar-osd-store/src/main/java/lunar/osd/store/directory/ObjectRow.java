@@ -1,6 +1,5 @@
 package lunar.osd.store.directory;
 
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.EnumMap;
 import java.util.Map;
@@ -32,7 +31,7 @@ final class ObjectRow {
         this.times = times;
     }
 
-    static ObjectRow of(ObjectId id, ResultSet row) throws SQLException {
+    static ObjectRow of(ObjectId id, Sql.Row row) throws SQLException {
         long[] times = new long[ALL.length];
         for (int i = 0; i < times.length; i++) {
             times[i] = row.getLong(FIRST_TIME + i);

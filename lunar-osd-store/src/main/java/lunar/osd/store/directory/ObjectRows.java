@@ -30,6 +30,10 @@ class ObjectRows implements ObjectReader {
 
     final Sql sql;
     final Overlay overlay;
+    /** The object that was looked up last, its row, and the state of the connection then. */
+    private @Nullable ObjectId known;
+    private @Nullable ObjectRow knownRow;
+    private long knownAt;
 
     ObjectRows(Sql sql, Overlay overlay) {
         this.sql = sql;
@@ -47,6 +51,16 @@ class ObjectRows implements ObjectReader {
 
     /** Returns the row of an object; null if it does not exist. */
     final @Nullable ObjectRow row(ObjectId object) throws StorageException {
+        if (!object.equals(known) || knownAt != sql.state()) {
+            known = null;
+            knownRow = select(object, sql);
+            known = object;
+            knownAt = sql.state();
+        }
+        return knownRow;
+    }
+
+    private static @Nullable ObjectRow select(ObjectId object, Sql sql) throws StorageException {
         boolean inPartition = object.object() != 0;
         ObjectType first = inPartition ? ObjectType.USER_OBJECT : ObjectType.PARTITION;
         ObjectType second = inPartition ? ObjectType.COLLECTION : ObjectType.ROOT;

@@ -3,7 +3,6 @@ package lunar.osd.store.directory;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
@@ -16,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 import org.sqlite.JDBC;
 import org.sqlite.SQLiteConfig;
 import org.sqlite.SQLiteOpenMode;
+import org.sqlite.core.Codes;
+import org.sqlite.core.CoreStatement;
+import org.sqlite.core.DB;
 
 /**
  * A connection to the database with its prepared statements, which are kept. Transactions are begun and ended by
@@ -25,7 +27,39 @@ final class Sql implements AutoCloseable {
     /** Makes a value of a row, which is valid only during the call. */
     @FunctionalInterface
     interface RowMapper<T> {
-        T map(ResultSet row) throws SQLException;
+        T map(Row row) throws SQLException;
+    }
+
+    /**
+     * The row at which a statement is. Columns count from 1. Read from the driver's {@link DB}: its result sets ask for
+     * the names of all columns at each query, which takes longer than a query by key.
+     */
+    static final class Row {
+        private final DB database;
+        private final long statement;
+
+        private Row(DB database, long statement) {
+            this.database = database;
+            this.statement = statement;
+        }
+
+        /** Returns a number; 0 for NULL. */
+        long getLong(int column) throws SQLException {
+            return database.column_long(statement, column - 1);
+        }
+
+        /** Returns a number; 0 for NULL. */
+        int getInt(int column) throws SQLException {
+            return database.column_int(statement, column - 1);
+        }
+
+        byte[] getBytes(int column) throws SQLException {
+            return database.column_blob(statement, column - 1);
+        }
+
+        String getString(int column) throws SQLException {
+            return database.column_text(statement, column - 1);
+        }
     }
 
     private static final int BUSY_MS = 10_000;
@@ -36,6 +70,7 @@ final class Sql implements AutoCloseable {
     private final Map<String, PreparedStatement> statements = new HashMap<>();
     private boolean failed;
     private long changedRows;
+    private long statementsBesideQueries;
 
     Sql(Connection connection) { this.connection = connection; }
 
@@ -60,6 +95,8 @@ final class Sql implements AutoCloseable {
         var properties = new Properties();
         properties.setProperty(SQLiteConfig.Pragma.OPEN_MODE.pragmaName,
                 Integer.toString(mode.flag));
+        // After each INSERT the driver would query the key.
+        properties.setProperty(SQLiteConfig.Pragma.JDBC_GET_GENERATED_KEYS.pragmaName, "false");
         Sql sql = new Sql(JDBC.createConnection("jdbc:sqlite:" + file.toAbsolutePath(),
                 properties));
         sql.configure("PRAGMA busy_timeout = " + BUSY_MS, "PRAGMA temp_store = MEMORY",
@@ -83,6 +120,7 @@ final class Sql implements AutoCloseable {
 
     /** Executes a statement that is not kept, such as a setting, which takes effect when it is prepared. */
     void execute(String statement) throws StorageException {
+        statementsBesideQueries++;
         try (Statement once = connection.createStatement()) {
             once.execute(statement);
         } catch (SQLException e) {
@@ -92,6 +130,7 @@ final class Sql implements AutoCloseable {
 
     /** Changes rows. Arguments are {@code Long} or {@code byte[]}. Returns the number of rows. */
     int update(String statement, Object... arguments) throws StorageException {
+        statementsBesideQueries++;
         try {
             int rows = prepared(statement, arguments).executeUpdate();
             changedRows += rows;
@@ -103,6 +142,7 @@ final class Sql implements AutoCloseable {
 
     /** Begins or ends a transaction or a savepoint. */
     void control(String statement) throws StorageException {
+        statementsBesideQueries++;
         try {
             prepared(statement).executeUpdate();
         } catch (SQLException e) {
@@ -115,14 +155,16 @@ final class Sql implements AutoCloseable {
         return changedRows;
     }
 
+    /** Returns a number that grows whenever queries may have other results than before. */
+    long state() {
+        return statementsBesideQueries;
+    }
+
     /** Returns the value of the first row; null if there is none. */
     <T> @Nullable T first(String query, RowMapper<T> mapper, Object... arguments)
             throws StorageException {
-        try (ResultSet rows = prepared(query, arguments).executeQuery()) {
-            return rows.next() ? mapper.map(rows) : null;
-        } catch (SQLException e) {
-            throw failure(e, query);
-        }
+        List<T> found = rows(query, mapper, 1, arguments);
+        return found.isEmpty() ? null : found.getFirst();
     }
 
     /** Returns the number in the first row; 0 if there is none. */
@@ -134,15 +176,40 @@ final class Sql implements AutoCloseable {
     /** Returns the values of all rows. */
     <T> List<T> all(String query, RowMapper<T> mapper, Object... arguments)
             throws StorageException {
+        return rows(query, mapper, Integer.MAX_VALUE, arguments);
+    }
+
+    private <T> List<T> rows(String query, RowMapper<T> mapper, int max, Object... arguments)
+            throws StorageException {
         var found = new ArrayList<T>();
-        try (ResultSet rows = prepared(query, arguments).executeQuery()) {
-            while (rows.next()) {
-                found.add(mapper.map(rows));
+        try {
+            var statement = (CoreStatement) prepared(query);
+            if (statement.getDatabase().execute(statement, arguments)) {
+                statement.pointer.<SQLException>safeRunConsume((database, pointer) -> {
+                    try {
+                        read(new Row(database, pointer), mapper, max, found);
+                    } finally {
+                        int _ = database.reset(pointer);
+                    }
+                });
             }
         } catch (SQLException e) {
             throw failure(e, query);
         }
         return found;
+    }
+
+    /** Reads rows from the one on at which the statement is. */
+    private static <T> void read(Row row, RowMapper<T> mapper, int max, List<T> found)
+            throws SQLException {
+        int result = Codes.SQLITE_ROW;
+        while (result == Codes.SQLITE_ROW && found.size() < max) {
+            found.add(mapper.map(row));
+            result = found.size() < max ? row.database.step(row.statement) : Codes.SQLITE_DONE;
+        }
+        if (result != Codes.SQLITE_DONE) {
+            row.database.throwex(result);
+        }
     }
 
     private PreparedStatement prepared(String text, Object... arguments) throws SQLException {

@@ -62,8 +62,8 @@ final class StoreCheck {
                     FROM objects GROUP BY part) AS counted ON p = part
                 WHERE part != ? AND (collections, objects, used) IS NOT (c, o, u)""";
         sql.all(wrong, row -> "partition " + Long.toHexString(Keys.id(row.getLong(1))) + "h has "
-                + row.getLong("c") + " collections, " + row.getLong("o") + " user objects, "
-                + row.getLong("u") + " bytes; its counters are " + row.getLong(2) + ", "
+                + row.getLong(6) + " collections, " + row.getLong(7) + " user objects, "
+                + row.getLong(8) + " bytes; its counters are " + row.getLong(2) + ", "
                 + row.getLong(3) + ", " + row.getLong(4), Keys.key(0)).forEach(this::add);
         long partitions = sql.number("SELECT count(*) FROM partitions WHERE part != ?",
                 Keys.key(0));
