@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -64,10 +65,16 @@ abstract class RdmaFixture {
 
     /** Runs both sides until a condition holds. */
     void until(String what, Callable<Boolean> condition) throws Exception {
+        until(List.of(server, client), what, condition);
+    }
+
+    /** Runs some sides until a condition holds. */
+    void until(List<Side> sides, String what, Callable<Boolean> condition) throws Exception {
         long end = System.nanoTime() + LIMIT_NANOS;
         while (!condition.call()) {
-            server.pump();
-            client.pump();
+            for (Side side : sides) {
+                side.pump();
+            }
             if (System.nanoTime() - end > 0) {
                 fail("not within " + LIMIT_NANOS + " ns: " + what + "; server " + server.done
                         + ", client " + client.done + client.failures);
