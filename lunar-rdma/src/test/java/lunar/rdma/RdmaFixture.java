@@ -21,6 +21,11 @@ abstract class RdmaFixture {
     /** Returns the device under test; throws with the reason if it is unavailable. */
     abstract RdmaDevice device() throws RdmaUnavailableException;
 
+    /** Returns the device of the client side, given that of the server side: the same, or one that wraps it. */
+    RdmaDevice clientDevice(RdmaDevice serverDevice) {
+        return serverDevice;
+    }
+
     /** Returns a local address that the device can listen on. */
     InetSocketAddress local() {
         return new InetSocketAddress("127.0.0.1", 0);
@@ -51,7 +56,7 @@ abstract class RdmaFixture {
             return;
         }
         server = new Side(device);
-        client = new Side(device);
+        client = new Side(clientDevice(device));
         listener = server.listen(local());
     }
 
