@@ -1,7 +1,5 @@
 package lunar.iser;
 
-import java.lang.foreign.MemorySegment;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -9,24 +7,23 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import lunar.rdma.Access;
+import java.util.concurrent.atomic.AtomicInteger;
 import lunar.rdma.CompletionStatus;
-import lunar.rdma.DeviceInfo;
+import lunar.rdma.Operation;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaDevice;
 import lunar.rdma.RdmaException;
 import lunar.rdma.WorkRequest;
 import lunar.rdma.spi.ConnectionEvents;
 import lunar.rdma.spi.EndpointSetup;
-import lunar.rdma.spi.ListenerEvents;
+import lunar.rdma.spi.ForwardingChannel;
+import lunar.rdma.spi.ForwardingDevice;
+import lunar.rdma.spi.ForwardingEndpoint;
+import lunar.rdma.spi.ForwardingRequest;
 import lunar.rdma.spi.ProviderChannel;
 import lunar.rdma.spi.ProviderDevice;
-import lunar.rdma.spi.ProviderDomain;
 import lunar.rdma.spi.ProviderEndpoint;
-import lunar.rdma.spi.ProviderListener;
 import lunar.rdma.spi.ProviderQueue;
-import lunar.rdma.spi.ProviderReceiveQueue;
-import lunar.rdma.spi.ProviderRegion;
 import lunar.rdma.spi.ProviderRequest;
 import lunar.rdma.spi.RawCompletions;
 
@@ -34,16 +31,16 @@ import lunar.rdma.spi.RawCompletions;
  * Wraps a device and can delay completions, as a slow adapter does: those of operations, and those that report flushed
  * operations after the end of a connection.
  */
-final class HoldingDevice implements ProviderDevice {
-    private final ProviderDevice inner;
+final class HoldingDevice extends ForwardingDevice {
     private final List<Endpoint> endpoints = new CopyOnWriteArrayList<>();
+    private final AtomicInteger reads = new AtomicInteger();
     private volatile boolean holding;
     private volatile boolean isFull;
     private volatile boolean isStalled;
     /** Endpoints whose accept is stalled, with the private data of the accept. */
     private final Map<Endpoint, byte[]> stalled = new ConcurrentHashMap<>();
 
-    private HoldingDevice(ProviderDevice inner) { this.inner = inner; }
+    private HoldingDevice(ProviderDevice inner) { super(inner); }
 
     static HoldingDevice over(RdmaDevice device) { return new HoldingDevice(device.provider()); }
 
@@ -68,10 +65,13 @@ final class HoldingDevice implements ProviderDevice {
     private void acceptStalled() throws RdmaException {
         if (!isStalled) {
             for (Endpoint each : stalled.keySet()) {
-                each.endpoint.accept(stalled.remove(each));
+                each.acceptNow(stalled.remove(each));
             }
         }
     }
+
+    /** Returns the number of RDMA Reads posted so far. */
+    int reads() { return reads.get(); }
 
     /** Stops reporting completions. */
     void hold() { holding = true; }
@@ -83,97 +83,36 @@ final class HoldingDevice implements ProviderDevice {
     }
 
     @Override
-    public DeviceInfo info() { return inner.info(); }
+    protected ProviderChannel wrap(ProviderChannel channel) { return new Channel(channel); }
 
-    @Override
-    public ProviderDomain open() throws RdmaException {
-        ProviderDomain domain = inner.open();
-        return new ProviderDomain() {
-            @Override
-            public ProviderRegion register(MemorySegment memory, Set<Access> access)
-                    throws RdmaException {
-                return domain.register(memory, access);
-            }
-
-            @Override
-            public ProviderChannel openChannel() throws RdmaException {
-                return new Channel(domain.openChannel());
-            }
-
-            @Override
-            public ProviderReceiveQueue createReceiveQueue(int depth, int segments)
-                    throws RdmaException {
-                return domain.createReceiveQueue(depth, segments);
-            }
-
-            @Override
-            public void close() { domain.close(); }
-        };
-    }
-
-    private final class Channel implements ProviderChannel {
-        private final ProviderChannel channel;
-
-        Channel(ProviderChannel channel) { this.channel = channel; }
+    private final class Channel extends ForwardingChannel {
+        Channel(ProviderChannel channel) { super(channel); }
 
         @Override
         public ProviderQueue createQueue(int depth) throws RdmaException {
-            return new Queue(channel.createQueue(depth));
+            return new Queue(super.createQueue(depth));
         }
 
         @Override
-        public ProviderListener listen(InetSocketAddress address, int backlog,
-                ListenerEvents events) throws RdmaException {
-            return channel.listen(address, backlog, new ListenerEvents() {
+        protected ProviderRequest wrap(ProviderRequest request) {
+            return new ForwardingRequest(request) {
                 @Override
-                public void requested(ProviderRequest request) {
-                    events.requested(new Request(request));
+                public ProviderEndpoint createEndpoint(ProviderChannel on, EndpointSetup setup,
+                        ConnectionEvents events) throws RdmaException {
+                    if (isFull) {
+                        throw new ProviderException("no room for an endpoint", 0);
+                    }
+                    var acceptor = (Channel) on;
+                    return acceptor.wrap(setup, super.createEndpoint(acceptor.delegate(),
+                            Queue.inner(setup), events));
                 }
-
-                @Override
-                public void failed(RdmaException cause) { events.failed(cause); }
-            });
-        }
-
-        private final class Request implements ProviderRequest {
-            private final ProviderRequest request;
-
-            Request(ProviderRequest request) { this.request = request; }
-
-            @Override
-            public InetSocketAddress peer() { return request.peer(); }
-
-            @Override
-            public byte[] privateData() { return request.privateData(); }
-
-            @Override
-            public ProviderEndpoint createEndpoint(ProviderChannel on, EndpointSetup setup,
-                    ConnectionEvents events) throws RdmaException {
-                if (isFull) {
-                    throw new ProviderException("no room for an endpoint", 0);
-                }
-                var acceptor = (Channel) on;
-                return acceptor.wrap(setup,
-                        request.createEndpoint(acceptor.channel, unwrap(setup), events));
-            }
-
-            @Override
-            public void reject(byte[] privateData) throws RdmaException {
-                request.reject(privateData);
-            }
+            };
         }
 
         @Override
         public ProviderEndpoint createEndpoint(EndpointSetup setup, ConnectionEvents events)
                 throws RdmaException {
-            return wrap(setup, channel.createEndpoint(unwrap(setup), events));
-        }
-
-        private static EndpointSetup unwrap(EndpointSetup setup) {
-            return new EndpointSetup(((Queue) setup.sendQueue()).queue,
-                    ((Queue) setup.receiveQueue()).queue, setup.shared(), setup.sharedId(),
-                    setup.sendDepth(), setup.receiveDepth(), setup.segments(),
-                    setup.inlineBytes(), setup.readDepth(), setup.sendId());
+            return wrap(setup, super.createEndpoint(Queue.inner(setup), events));
         }
 
         private Endpoint wrap(EndpointSetup setup, ProviderEndpoint endpoint) {
@@ -185,20 +124,14 @@ final class HoldingDevice implements ProviderDevice {
         @Override
         public void poll() throws RdmaException {
             acceptStalled();
-            channel.poll();
+            super.poll();
         }
 
         @Override
         public void await(long limitMs) throws RdmaException {
             acceptStalled();
-            channel.await(holding ? 10 : limitMs); // a delayed completion ends no wait
+            super.await(holding ? 10 : limitMs); // a delayed completion ends no wait
         }
-
-        @Override
-        public void wakeup() { channel.wakeup(); }
-
-        @Override
-        public void close() { channel.close(); }
     }
 
     private final class Queue implements ProviderQueue {
@@ -206,6 +139,11 @@ final class HoldingDevice implements ProviderDevice {
         private final List<Endpoint> users = new CopyOnWriteArrayList<>();
 
         Queue(ProviderQueue queue) { this.queue = queue; }
+
+        private static EndpointSetup inner(EndpointSetup setup) {
+            return setup.withQueues(((Queue) setup.sendQueue()).queue,
+                    ((Queue) setup.receiveQueue()).queue);
+        }
 
         @Override
         public int poll(RawCompletions into) throws RdmaException {
@@ -231,8 +169,7 @@ final class HoldingDevice implements ProviderDevice {
         public void close() { queue.close(); }
     }
 
-    private final class Endpoint implements ProviderEndpoint {
-        private final ProviderEndpoint endpoint;
+    private final class Endpoint extends ForwardingEndpoint {
         private final Queue queue;
         private final ProviderChannel channel;
         /** Operations that have not been reported yet. Guarded by itself. */
@@ -240,10 +177,14 @@ final class HoldingDevice implements ProviderDevice {
         private volatile boolean isAborted;
 
         Endpoint(ProviderEndpoint endpoint, Queue queue, ProviderChannel channel) {
-            this.endpoint = endpoint;
+            super(endpoint);
             this.queue = queue;
             this.channel = channel;
             queue.users.add(this);
+        }
+
+        private void acceptNow(byte[] privateData) throws RdmaException {
+            super.accept(privateData);
         }
 
         private void reported(long id) {
@@ -267,16 +208,11 @@ final class HoldingDevice implements ProviderDevice {
         }
 
         @Override
-        public void connect(InetSocketAddress address, byte[] privateData) throws RdmaException {
-            endpoint.connect(address, privateData);
-        }
-
-        @Override
         public void accept(byte[] privateData) throws RdmaException {
             if (isStalled) {
                 stalled.put(this, privateData);
             } else {
-                endpoint.accept(privateData);
+                super.accept(privateData);
             }
         }
 
@@ -285,22 +221,18 @@ final class HoldingDevice implements ProviderDevice {
             synchronized (posted) {
                 posted.add(id);
             }
-            boolean done = endpoint.post(request, id);
+            boolean done = super.post(request, id);
             if (!done) {
                 reported(id);
+            } else if (request.operation() == Operation.READ) {
+                reads.incrementAndGet();
             }
             return done;
         }
 
         @Override
-        public boolean reportsUnsignalled() { return endpoint.reportsUnsignalled(); }
-
-        @Override
-        public void disconnect() { endpoint.disconnect(); }
-
-        @Override
         public boolean abort() {
-            boolean _ = endpoint.abort();
+            boolean _ = super.abort();
             isAborted = true;
             return true;
         }
@@ -310,7 +242,7 @@ final class HoldingDevice implements ProviderDevice {
             queue.users.remove(this);
             endpoints.remove(this);
             stalled.remove(this);
-            endpoint.close();
+            super.close();
         }
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.util.function.BooleanSupplier;
 import lunar.rdma.Access;
 import lunar.rdma.CompletionQueue;
 import lunar.rdma.Completions;
@@ -16,6 +17,7 @@ import lunar.rdma.EventChannel;
 import lunar.rdma.MemoryPool;
 import lunar.rdma.MemorySlice;
 import lunar.rdma.ProtectionDomain;
+import lunar.rdma.RemoteMemory;
 import lunar.rdma.WorkRequest;
 
 /** A peer that sends arbitrary messages, on the thread of the test. */
@@ -33,13 +35,13 @@ final class RawPeer implements AutoCloseable, EndpointHandler {
         domain = TestPair.device().open();
         channel = domain.openChannel();
         queue = channel.createCompletionQueue(64);
-        pool = domain.createPool(16, SLICE_BYTES, Access.LOCAL);
+        pool = domain.createPool(16, SLICE_BYTES, Access.ALL);
         endpoint = channel.createEndpoint(EndpointOptions.of(queue).withDepth(8, 8), this);
         for (int i = 0; i < 4; i++) {
             endpoint.post(new WorkRequest().receive().add(pool.take()));
         }
         endpoint.connect(portal, privateData);
-        runUntil(EndpointState.CONNECTED);
+        runUntil(() -> endpoint.state() == EndpointState.CONNECTED);
     }
 
     /** Sends a message, unless the other end has ended the connection already. */
@@ -52,14 +54,20 @@ final class RawPeer implements AutoCloseable, EndpointHandler {
         endpoint.post(new WorkRequest().send().add(slice, 0, message.length));
     }
 
-    /** Waits until the other end has ended the connection. */
-    void awaitEnd() throws Exception {
-        runUntil(EndpointState.ERROR);
+    /** Returns memory that the other end may read and write. */
+    RemoteMemory expose() {
+        return pool.take().remote();
     }
 
-    private void runUntil(EndpointState state) throws Exception {
+    /** Waits until the other end has ended the connection. */
+    void awaitEnd() throws Exception {
+        runUntil(() -> endpoint.state() == EndpointState.ERROR);
+    }
+
+    /** Lets the device of this end work until a condition holds. */
+    void runUntil(BooleanSupplier condition) throws Exception {
         long end = System.nanoTime() + 60_000_000_000L;
-        while (endpoint.state() != state) {
+        while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime()).as("endpoint is %s", endpoint.state()).isLessThan(end);
             channel.await(100);
             int _ = queue.poll(batch);

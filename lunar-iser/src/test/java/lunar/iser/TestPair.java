@@ -92,10 +92,16 @@ final class TestPair implements AutoCloseable {
 
     /** Returns the parameters of a login, for both ends. */
     static OperationalParameters parameters(long unexpected, boolean needsHello) {
+        return parameters(unexpected, 260, needsHello);
+    }
+
+    /** Returns the parameters of a login, with the most bytes of additional header segments that the peer accepts. */
+    static OperationalParameters parameters(long unexpected, long maxAhsBytes,
+            boolean needsHello) {
         return new OperationalParameters(false, false, 1, true, true, 8192, 8192, 1 << 20, 65536,
                 0, 20, 4, true, true, 0, TaskReporting.RFC3720, 1, Optional.of(
-                        new OperationalParameters.Iser(8192, 8192, unexpected, 260, true,
-                                needsHello)));
+                        new OperationalParameters.Iser(8192, 8192, unexpected, maxAhsBytes,
+                                true, needsHello)));
     }
 
     /** Applies parameters to an end, as after a login. */

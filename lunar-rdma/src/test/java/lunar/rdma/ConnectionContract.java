@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Contract of every RDMA device: connections, from their set-up to their end. */
 abstract class ConnectionContract extends RdmaFixture {
@@ -121,6 +124,59 @@ abstract class ConnectionContract extends RdmaFixture {
             client.channel.await(0); // no time limit but that of the connect
         }
         assertThat(near.state()).isEqualTo(EndpointState.ERROR);
+    }
+
+    /** The peer ends after its request has arrived, before there is an answer. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldReportPeerThatEndsBeforeTheAnswer(boolean accepts) throws Exception {
+        Endpoint near = client.endpoint();
+        near.connect(listener.address(), bytes("hello"));
+        until("request", () -> !server.requests.isEmpty());
+        near.close();
+        ConnectionRequest request = server.requests.removeFirst();
+        if (accepts) {
+            Endpoint far = request.createEndpoint(server.options(), server);
+            far.post(server.work.receive().add(server.slice("")));
+            try {
+                request.accept(bytes("welcome"));
+                until("end", () -> far.state() == EndpointState.ERROR);
+                until("flush", () -> !server.done.isEmpty());
+                assertThat(server.next().status()).isEqualTo(CompletionStatus.FLUSHED);
+            } catch (ConnectionException e) {
+                assertThat(far.state()).isEqualTo(EndpointState.ERROR);
+            }
+            far.close();
+        } else {
+            request.reject(new byte[0]);
+        }
+        assertThat(client.established).isEmpty();
+        assertThat(server.queue.room()).isEqualTo(server.queue.depth());
+        assertThat(server.channel.size()).isEqualTo(1);
+        Pair _ = connect(); // others are served
+    }
+
+    /** The listening end ends after it has received the request, and never answers. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldReportListenerThatEndsBeforeItsAnswer(boolean hasEndpoint) throws Exception {
+        Endpoint near = client.channel.createEndpoint(client.options().withConnectTimeout(2_000),
+                client);
+        near.post(client.work.receive().add(client.slice("")));
+        near.connect(listener.address(), bytes("hello"));
+        until("request", () -> !server.requests.isEmpty());
+        if (hasEndpoint) {
+            server.requests.getFirst().createEndpoint(server.options(), server).close();
+        } else {
+            server.channel.close();
+        }
+        until(List.of(client), "failure and flush",
+                () -> !client.failures.isEmpty() && !client.done.isEmpty());
+        assertThat(near.state()).isEqualTo(EndpointState.ERROR);
+        assertThat(client.next().status()).isEqualTo(CompletionStatus.FLUSHED);
+        near.close();
+        assertThat(client.queue.room()).isEqualTo(client.queue.depth());
+        assertThat(client.channel.size()).isZero();
     }
 
     @Test

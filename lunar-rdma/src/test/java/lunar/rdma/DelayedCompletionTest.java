@@ -2,67 +2,31 @@ package lunar.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assertions.fail;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.Arena;
-import java.net.InetSocketAddress;
-import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests over libfabric's tcp that no memory is reused before a slow device has completed its operations. */
-class DelayedCompletionTest {
-    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
-
+class DelayedCompletionTest extends RdmaFixture {
     private HeldDevice device;
-    private Side server;
-    private Side client;
     private Endpoint near;
     private Endpoint far;
 
+    @Override
+    RdmaDevice device() throws RdmaUnavailableException { return Rdma.device("libfabric:tcp"); }
+
+    @Override
+    RdmaDevice clientDevice(RdmaDevice serverDevice) {
+        device = new HeldDevice(serverDevice.provider());
+        return new RdmaDevice(device);
+    }
+
     @BeforeEach
-    void connect() throws Exception {
-        RdmaDevice below;
-        try {
-            below = Rdma.device("libfabric:tcp");
-        } catch (RdmaUnavailableException e) {
-            System.out.println("DelayedCompletionTest is skipped: " + e.getMessage());
-            assumeTrue(false, e.getMessage());
-            return;
-        }
-        device = new HeldDevice(below.provider());
-        server = new Side(below);
-        client = new Side(new RdmaDevice(device));
-        Listener listener = server.listen(new InetSocketAddress("127.0.0.1", 0));
-        near = client.endpoint();
-        near.connect(listener.address(), new byte[0]);
-        until("request", () -> !server.requests.isEmpty());
-        far = server.requests.getFirst().createEndpoint(server.options(), server);
-        server.requests.getFirst().accept(new byte[0]);
-        until("connection", () -> near.state() == EndpointState.CONNECTED
-                && far.state() == EndpointState.CONNECTED);
-    }
-
-    @AfterEach
-    void close() {
-        if (client != null) {
-            client.close();
-            server.close();
-        }
-    }
-
-    private void until(String what, Callable<Boolean> condition) throws Exception {
-        long end = System.nanoTime() + LIMIT_NANOS;
-        while (!condition.call()) {
-            server.pump();
-            client.pump();
-            if (System.nanoTime() - end > 0) {
-                fail("not in time: " + what);
-            }
-        }
+    void connectBoth() throws Exception {
+        Pair pair = connect();
+        near = pair.near();
+        far = pair.far();
     }
 
     private void pumpSome() throws RdmaException {

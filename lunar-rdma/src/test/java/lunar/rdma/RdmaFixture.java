@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -19,6 +20,11 @@ abstract class RdmaFixture {
 
     /** Returns the device under test; throws with the reason if it is unavailable. */
     abstract RdmaDevice device() throws RdmaUnavailableException;
+
+    /** Returns the device of the client side, given that of the server side: the same, or one that wraps it. */
+    RdmaDevice clientDevice(RdmaDevice serverDevice) {
+        return serverDevice;
+    }
 
     /** Returns a local address that the device can listen on. */
     InetSocketAddress local() {
@@ -50,7 +56,7 @@ abstract class RdmaFixture {
             return;
         }
         server = new Side(device);
-        client = new Side(device);
+        client = new Side(clientDevice(device));
         listener = server.listen(local());
     }
 
@@ -64,10 +70,16 @@ abstract class RdmaFixture {
 
     /** Runs both sides until a condition holds. */
     void until(String what, Callable<Boolean> condition) throws Exception {
+        until(List.of(server, client), what, condition);
+    }
+
+    /** Runs some sides until a condition holds. */
+    void until(List<Side> sides, String what, Callable<Boolean> condition) throws Exception {
         long end = System.nanoTime() + LIMIT_NANOS;
         while (!condition.call()) {
-            server.pump();
-            client.pump();
+            for (Side side : sides) {
+                side.pump();
+            }
             if (System.nanoTime() - end > 0) {
                 fail("not within " + LIMIT_NANOS + " ns: " + what + "; server " + server.done
                         + ", client " + client.done + client.failures);

@@ -1,79 +1,57 @@
 package lunar.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.Inet4Address;
 import java.net.InetSocketAddress;
-import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import lunar.rdma.verbs.MemoryWindow;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests Send with Invalidate over verbs: the sender invalidates the key of a memory window of the receiver. */
-class VerbsInvalidateTest {
-    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
+class VerbsInvalidateTest extends RdmaFixture {
     private static final int BYTES = 64;
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory = arena.allocate(BYTES, 4096);
     private WatchedDevice device;
-    private Side server;
-    private Side client;
     private Endpoint near;
     private Endpoint far;
 
-    @BeforeEach
-    void connect() throws Exception {
-        RdmaDevice below;
-        try {
-            below = Rdma.device("verbs");
-        } catch (RdmaUnavailableException e) {
-            System.out.println("VerbsInvalidateTest is skipped: " + e.getMessage());
-            assumeTrue(false, e.getMessage());
-            return;
-        }
-        assumeTrue(below.info().capabilities().contains(Capability.SEND_WITH_INVALIDATE),
-                "device invalidates");
-        device = new WatchedDevice(below.provider());
-        server = new Side(below);
-        client = new Side(new RdmaDevice(device));
-        Listener listener = server.listen(below.info().addresses().stream()
+    @Override
+    RdmaDevice device() throws RdmaUnavailableException { return Rdma.device("verbs"); }
+
+    @Override
+    InetSocketAddress local() {
+        return server.domain.device().addresses().stream()
                 .filter(address -> address instanceof Inet4Address).findFirst()
-                .map(address -> new InetSocketAddress(address, 0)).orElseThrow());
-        near = client.endpoint();
-        near.connect(listener.address(), new byte[0]);
-        until("request", () -> !server.requests.isEmpty());
-        far = server.requests.getFirst().createEndpoint(server.options(), server);
-        server.requests.getFirst().accept(new byte[0]);
-        until("connection", () -> near.state() == EndpointState.CONNECTED
-                && far.state() == EndpointState.CONNECTED);
+                .map(address -> new InetSocketAddress(address, 0)).orElseThrow();
     }
 
+    @Override
+    RdmaDevice clientDevice(RdmaDevice serverDevice) {
+        device = new WatchedDevice(serverDevice.provider());
+        return new RdmaDevice(device);
+    }
+
+    @BeforeEach
+    void connectBoth() throws Exception {
+        assumeTrue(server.domain.device().capabilities().contains(
+                Capability.SEND_WITH_INVALIDATE), "device invalidates");
+        Pair pair = connect();
+        near = pair.near();
+        far = pair.far();
+    }
+
+    @Override
     @AfterEach
     void close() {
-        if (client != null) {
-            client.close();
-            server.close();
-        }
+        super.close();
         arena.close();
-    }
-
-    private void until(String what, Callable<Boolean> condition) throws Exception {
-        long end = System.nanoTime() + LIMIT_NANOS;
-        while (!condition.call()) {
-            server.pump();
-            client.pump();
-            if (System.nanoTime() - end > 0) {
-                fail("not in time: " + what + "; client " + client.done + ", server "
-                        + server.done);
-            }
-        }
     }
 
     private MemoryWindow window() throws Exception {

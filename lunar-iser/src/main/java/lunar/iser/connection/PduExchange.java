@@ -164,19 +164,29 @@ final class PduExchange {
             return;
         }
         try {
-            message(bhs, header, data, null);
+            if (hasAcceptedAhs(bhs)) {
+                message(bhs, header, data, null);
+            }
         } finally {
             release.release(); // the message has a copy of the data
         }
     }
 
+    /** Whether the target accepts the AHS of a PDU. If it does not, the connection ends. */
+    private boolean hasAcceptedAhs(Bhs bhs) {
+        if (peerMaxAhsBytes == 0 || bhs.totalAhsLengthBytes() <= peerMaxAhsBytes) {
+            return true;
+        }
+        user.failed(new ProtocolException("a PDU with " + bhs.totalAhsLengthBytes()
+                + " bytes of AHS; the target accepts " + peerMaxAhsBytes
+                + " (MaxAHSLength, RFC 7145 section 6.8)"));
+        return false;
+    }
+
     void sendCommand(MemorySegment header, MemorySegment data, MemorySegment dataIn,
             MemorySegment dataOut, Release release) {
         var bhs = new Bhs().wrap(header);
-        if (peerMaxAhsBytes > 0 && bhs.totalAhsLengthBytes() > peerMaxAhsBytes) {
-            user.failed(new ProtocolException("SCSI Command with " + bhs.totalAhsLengthBytes()
-                    + " bytes of AHS; the target accepts " + peerMaxAhsBytes
-                    + " (MaxAHSLength, RFC 7145 section 6.8)"));
+        if (!hasAcceptedAhs(bhs)) {
             release.release();
             return;
         }
@@ -294,6 +304,10 @@ final class PduExchange {
         int offset = bhs.int32(R2t.BUFFER_OFFSET);
         List<SendEntry> parts = new ArrayList<>();
         try {
+            if (!sends.mayRead()) {
+                throw new ProtocolException("data-out cannot be fetched: the initiator permits no"
+                        + " RDMA Reads (iSER-IRD of its Hello, RFC 7145 section 9.3)");
+            }
             RemoteCommand command = remote.get(itt);
             int stag = command.writeStag();
             long address = command.writeAddress(offset);
@@ -406,6 +420,7 @@ final class PduExchange {
                 throw new ProtocolException("the initiator does not support version "
                         + Hello.VERSION + " of iSER (RFC 7145 section 9.3)");
             }
+            sends.limitReads(reply.reads());
             awaitsHello = false;
             return true;
         }

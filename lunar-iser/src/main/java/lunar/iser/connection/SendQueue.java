@@ -52,6 +52,8 @@ final class SendQueue {
     private int silentInRow;
     /** Number of posted RDMA Reads: all that precede the head of {@link #waiting} and have not completed. */
     private int readsOutstanding;
+    /** Most RDMA Reads that may be outstanding, in addition to the endpoint's own limit. */
+    private int maxReads = Integer.MAX_VALUE;
     private boolean isHeld;
     private boolean isClosing;
     private boolean isOver;
@@ -84,6 +86,16 @@ final class SendQueue {
     /** Sets the most unexpected PDUs that the peer accepts at a time; 0 for no limit. */
     synchronized void limitUnexpected(long most) {
         unexpected.limit(most);
+    }
+
+    /** Sets the most RDMA Reads that the peer serves at a time. */
+    synchronized void limitReads(int most) {
+        maxReads = most;
+    }
+
+    /** Whether the peer serves RDMA Reads at all. */
+    synchronized boolean mayRead() {
+        return maxReads > 0;
     }
 
     /** Posts nothing until {@link #resume}, except what {@link #addFirst} adds. */
@@ -259,7 +271,7 @@ final class SendQueue {
 
     private boolean mayFollow(SendEntry entry) {
         if (!(entry instanceof SendEntry.Message message)) {
-            return true;
+            return !(entry instanceof SendEntry.Read) || readsOutstanding < maxReads;
         }
         RemoteCommand after = message.after;
         return (after == null || after.readsOutstanding == 0)

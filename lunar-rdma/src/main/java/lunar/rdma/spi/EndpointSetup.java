@@ -19,4 +19,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record EndpointSetup(ProviderQueue sendQueue, ProviderQueue receiveQueue,
         @Nullable ProviderReceiveQueue shared, int sharedId, int sendDepth, int receiveDepth,
-        int segments, int inlineBytes, int readDepth, int sendId) {}
+        int segments, int inlineBytes, int readDepth, int sendId) {
+    /** Returns these settings with other completion queues. */
+    public EndpointSetup withQueues(ProviderQueue sends, ProviderQueue receives) {
+        return new EndpointSetup(sends, receives, shared, sharedId, sendDepth, receiveDepth,
+                segments, inlineBytes, readDepth, sendId);
+    }
+}

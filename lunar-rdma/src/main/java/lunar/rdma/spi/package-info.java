@@ -11,6 +11,8 @@
  * methods of {@link lunar.rdma.spi.ProviderDomain}.
  *
  * <p><b>Ownership.</b> {@code lunar.rdma} closes each object once, after the objects that were created from it.
+ *
+ * <p>{@link lunar.rdma.spi.ForwardingDevice} is the base of a device that wraps another one, to observe or disturb it.
  */
 @NullMarked
 package lunar.rdma.spi;
