@@ -126,7 +126,7 @@ public final class EventSourceLoop implements EventLoop {
         }
         long startNs = System.nanoTime();
         long limitNs = limitMs == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(limitMs);
-        if (!pollFor(Math.min(now.ns(), limitNs), startNs, until)) {
+        if (!pollFor(now, Math.min(now.ns(), limitNs), startNs, until)) {
             long leftNs = limitNs - (System.nanoTime() - startNs);
             if (limitMs == 0) {
                 sleep(0, until);
@@ -138,9 +138,14 @@ public final class EventSourceLoop implements EventLoop {
     }
 
     /** Polls for some time. Returns whether there was an event, or the condition holds. */
-    private boolean pollFor(long limitNs, long startNs, BooleanSupplier until)
+    private boolean pollFor(PollWindow by, long limitNs, long startNs, BooleanSupplier until)
             throws IOException {
-        while (System.nanoTime() - startNs < limitNs) {
+        long lastNs = startNs;
+        for (long nowNs; (nowNs = System.nanoTime()) - startNs < limitNs; lastNs = nowNs) {
+            if (expected == 1 && nowNs - lastNs > PollWindow.PAUSE_NS) {
+                by.contended();
+                return false;
+            }
             if (source.poll() || until.getAsBoolean()) {
                 return true;
             }

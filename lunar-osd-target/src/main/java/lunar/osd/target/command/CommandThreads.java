@@ -159,11 +159,13 @@ public final class CommandThreads implements Executor, AutoCloseable {
                 continue;
             }
             long nowNs = System.nanoTime();
-            if (nowNs - lastNs > PollTime.PAUSE_NS) {
+            boolean isShared = nowNs - lastNs > PollTime.PAUSE_NS;
+            if (isShared) {
                 pollTime.contended();
             }
             lastNs = nowNs;
-            if (nowNs - startNs >= limitNs && slot.compareAndSet(Slot.POLLED, null)) {
+            boolean isOver = isShared || nowNs - startNs >= limitNs;
+            if (isOver && slot.compareAndSet(Slot.POLLED, null)) {
                 return null;
             }
         }

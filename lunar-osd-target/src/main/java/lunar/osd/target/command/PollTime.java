@@ -15,7 +15,7 @@ final class PollTime {
     /** A pause of a thread that polls after which its processor counts as shared. */
     static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(50);
     /** Waits without polling after that. */
-    static final int WAITS = 64;
+    static final int WAITS = 1000;
 
     private final boolean isUseful;
     /** Guarded by this, as the next one. */
