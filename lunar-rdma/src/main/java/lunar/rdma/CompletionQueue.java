@@ -98,6 +98,11 @@ public final class CompletionQueue implements AutoCloseable {
         return next < reported.size();
     }
 
+    /** Whether there is something to poll, as far as that can be found out cheaply. */
+    boolean isReady() throws RdmaException {
+        return hasReported() || (provider.isCheapToPoll() && fetch() > 0);
+    }
+
     /**
      * Arms the queue, so that the next completion ends a wait.
      *
@@ -139,27 +144,28 @@ public final class CompletionQueue implements AutoCloseable {
         long id = reported.id(at);
         int number = (int) id;
         CompletionStatus status = reported.status(at);
+        int bytes = reported.bytes(at);
+        int code = reported.code(at);
+        int invalidated = reported.invalidated(at);
+        int shared = reported.shared(at);
         boolean success = status == CompletionStatus.SUCCESS;
         boolean isShared = isShared(id);
-        WorkQueue queue = isShared
-                ? taker(reported.shared(at))
-                : queue((int) (id >>> Integer.SIZE));
+        WorkQueue queue = isShared ? taker(shared) : queue((int) (id >>> Integer.SIZE));
         if (queue == null) {
             return false; // the endpoint has been closed
         }
-        if (!isShared && queue.keepsEarly(number, status, reported.code(at))) {
+        if (!isShared && queue.keepsEarly(number, status, code)) {
             return false;
         }
-        Endpoint endpoint = queue.owner();
         boolean report = isShared
-                ? endpoint.shared().complete(number, endpoint, into)
+                ? queue.owner().shared().complete(number, queue.owner(), into)
                 : queue.complete(number, success, into);
-        into.result(status, reported.bytes(at), reported.code(at), reported.invalidated(at));
+        into.result(status, bytes, code, invalidated);
         if (!isShared) {
             queue.reportKept(this);
         }
         if (!success && status != CompletionStatus.FLUSHED) {
-            endpoint.operationFailed();
+            queue.owner().operationFailed();
         }
         return report;
     }

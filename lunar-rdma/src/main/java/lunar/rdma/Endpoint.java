@@ -49,6 +49,9 @@ public final class Endpoint implements AutoCloseable {
     private final ProviderEndpoint provider;
     private final WorkQueue sends;
     private final WorkQueue receives;
+    private final int maxSegments;
+    private final long maxMessageBytes;
+    private final boolean usesSharedReceives;
     private volatile EndpointState state = EndpointState.IDLE;
     private volatile @Nullable InetSocketAddress peer;
     /** Held while the provider starts to connect, which any thread may ask for, or ends the connection. */
@@ -66,6 +69,9 @@ public final class Endpoint implements AutoCloseable {
         this.handler = handler;
         requireLimits(device.limits());
         SharedReceiveQueue shared = options.sharedReceives();
+        usesSharedReceives = shared != null;
+        maxSegments = options.segments();
+        maxMessageBytes = device.limits().maxMessageBytes();
         sends = new WorkQueue(this, options.sendDepth(), options.segments());
         receives = new WorkQueue(this, options.receiveDepth(), options.segments());
         options.sendQueue().add(sends, options.sendDepth());
@@ -253,31 +259,22 @@ public final class Endpoint implements AutoCloseable {
 
     private void requireValid(WorkRequest request) {
         Operation operation = request.operation();
-        if (request.segments() > options.segments()) {
-            throw new IllegalArgumentException(request.segments()
-                    + " memory segments; the endpoint takes " + options.segments());
-        }
-        if (request.bytes() > device.limits().maxMessageBytes()) {
-            throw new IllegalArgumentException(request.bytes() + " bytes; " + device.name()
-                    + " takes " + device.limits().maxMessageBytes());
+        int segments = request.segments();
+        if (segments > maxSegments || request.bytes() > maxMessageBytes) {
+            throw tooLong(request);
         }
         boolean writes = operation == Operation.RECEIVE || operation == Operation.READ;
-        for (int i = 0; i < request.segments(); i++) {
+        for (int i = 0; i < segments; i++) {
             RegisteredMemory memory = request.memory(i);
-            if (memory.domain() != domain) {
-                throw new IllegalArgumentException("memory of another protection domain");
-            }
-            if (writes && !memory.isWritable()) {
-                throw new IllegalArgumentException(
-                        operation + " into memory without " + Access.LOCAL_WRITE);
+            if (memory.domain() != domain || (writes && !memory.isWritable())) {
+                throw notRegistered(operation, memory);
             }
         }
-        if (request.isInline() && (writes || request.bytes() > options.inlineBytes())) {
-            throw new IllegalArgumentException(operation + " of " + request.bytes()
-                    + " bytes inline; the endpoint takes " + options.inlineBytes());
+        if (request.isInline()) {
+            requireInline(request, writes);
         }
         if (operation == Operation.RECEIVE
-                && (!request.isSignalled() || options.sharedReceives() != null)) {
+                && (!request.isSignalled() || usesSharedReceives)) {
             throw new IllegalArgumentException(request.isSignalled()
                     ? "receive for an endpoint that uses a shared receive queue"
                     : "unsignalled receive");
@@ -286,6 +283,25 @@ public final class Endpoint implements AutoCloseable {
                 && !device.capabilities().contains(Capability.SEND_WITH_INVALIDATE)) {
             throw new UnsupportedOperationException(
                     device.name() + " does not support Send with Invalidate");
+        }
+    }
+
+    private IllegalArgumentException tooLong(WorkRequest request) {
+        return new IllegalArgumentException(request.segments() > maxSegments
+                ? request.segments() + " memory segments; the endpoint takes " + maxSegments
+                : request.bytes() + " bytes; " + device.name() + " takes " + maxMessageBytes);
+    }
+
+    private IllegalArgumentException notRegistered(Operation operation, RegisteredMemory memory) {
+        return new IllegalArgumentException(memory.domain() != domain
+                ? "memory of another protection domain"
+                : operation + " into memory without " + Access.LOCAL_WRITE);
+    }
+
+    private void requireInline(WorkRequest request, boolean writes) {
+        if (writes || request.bytes() > options.inlineBytes()) {
+            throw new IllegalArgumentException(request.operation() + " of " + request.bytes()
+                    + " bytes inline; the endpoint takes " + options.inlineBytes());
         }
     }
 

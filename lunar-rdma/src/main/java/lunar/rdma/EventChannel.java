@@ -211,12 +211,18 @@ public final class EventChannel implements AutoCloseable {
     }
 
     /**
-     * Waits until there are completions or connection events, then handles the events. Also returns after
-     * {@link #wakeup}, when the time limit expires, and spuriously.
+     * Waits until there are completions or connection events, then handles the events as {@link #poll} does. Also returns
+     * after {@link #wakeup}, when the time limit expires, and spuriously.
      *
      * @param limitMs time limit in milliseconds; 0 for none
      */
     public void await(long limitMs) throws RdmaException {
+        for (CompletionQueue queue : queues) {
+            if (queue.isReady()) { // to arm it and to look for events is more expensive
+                poll();
+                return;
+            }
+        }
         boolean mayWait = events.isEmpty();
         for (CompletionQueue queue : queues) {
             mayWait &= queue.arm();

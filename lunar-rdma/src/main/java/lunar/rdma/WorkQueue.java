@@ -2,6 +2,8 @@ package lunar.rdma;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,19 +32,81 @@ final class WorkQueue {
 
     private final Endpoint owner;
     private final int depth;
-    private final int segments;
     private final int mask;
     private boolean retiresEarlier;
-    /** Results of operations that the device has reported before an earlier one; null if it reports them in order. */
-    private @Nullable CompletionStatus @Nullable [] early;
-    private int[] earlyCodes = {};
-    private final Operation[] operations;
-    private final long[] contexts;
-    private final @Nullable Object[] attachments;
-    private final boolean[] signalled;
-    private final boolean[] done;
-    private final int[] pieces;
-    private final @Nullable RegisteredMemory[] memory;
+    /** Whether the device may report operations out of order. */
+    private boolean restoresOrder;
+    private final Slot[] slots;
+
+    /** An operation. Written by the thread that posts, until the tail has advanced, then by the one that polls. */
+    private static final class Slot {
+        private Operation operation = Operation.SEND;
+        private boolean isSignalled;
+        private boolean isDone = true;
+        private int segments;
+        private long context;
+        private @Nullable Object attachment;
+        /** Memory of the first segment. */
+        private @Nullable RegisteredMemory first;
+        /** Memory of the other segments; null if the queue takes operations of one. */
+        private final @Nullable RegisteredMemory @Nullable [] others;
+        /** Result that the device has reported before that of an earlier operation; null for none. */
+        private @Nullable CompletionStatus early;
+        private int earlyCode;
+
+        Slot(int maxSegments) {
+            others = maxSegments > 1 ? new RegisteredMemory[maxSegments - 1] : null;
+        }
+
+        /** Takes the memory of a request into use; returns false, with none in use, if any has ended. */
+        boolean acquire(WorkRequest request) {
+            int count = request.segments();
+            segments = 0;
+            for (int i = 0; i < count; i++) {
+                RegisteredMemory memory = request.memory(i);
+                if (!memory.acquire()) {
+                    release();
+                    return false;
+                }
+                if (i == 0) {
+                    first = memory;
+                } else {
+                    Objects.requireNonNull(others)[i - 1] = memory;
+                }
+                segments = i + 1;
+            }
+            return true;
+        }
+
+        void release() {
+            RegisteredMemory used = first;
+            first = null;
+            if (used != null) {
+                used.release();
+            }
+            for (int i = 0; i < segments - 1; i++) {
+                releaseOther(i);
+            }
+            segments = 0;
+            attachment = null;
+        }
+
+        private void releaseOther(int index) {
+            @Nullable
+            RegisteredMemory[] all = Objects.requireNonNull(others);
+            RegisteredMemory used = Objects.requireNonNull(all[index]);
+            all[index] = null;
+            used.release();
+        }
+
+        void retire() {
+            if (!isDone) {
+                isDone = true;
+                early = null;
+                release();
+            }
+        }
+    }
 
     /**
      * Number of the oldest operation that has not completed; counts up and wraps around. Written by the thread that
@@ -61,17 +125,13 @@ final class WorkQueue {
     WorkQueue(Endpoint owner, int depth, int segments) {
         this.owner = owner;
         this.depth = depth;
-        this.segments = segments;
-        int slots = Integer.highestOneBit(Math.max(1, 2 * depth - 1));
-        mask = slots - 1;
-        operations = new Operation[slots];
-        contexts = new long[slots];
-        attachments = new Object[slots];
-        signalled = new boolean[slots];
-        done = new boolean[slots];
-        pieces = new int[slots];
-        memory = new RegisteredMemory[slots * segments];
+        int count = Integer.highestOneBit(Math.max(1, 2 * depth - 1));
+        mask = count - 1;
+        slots = new Slot[count];
+        Arrays.setAll(slots, _ -> new Slot(segments));
     }
+
+    private Slot slot(int number) { return slots[number & mask]; }
 
     Endpoint owner() { return owner; }
 
@@ -81,10 +141,7 @@ final class WorkQueue {
      */
     void setReportsAll(boolean all) {
         retiresEarlier = !all;
-        if (all) {
-            early = new CompletionStatus[mask + 1];
-            earlyCodes = new int[mask + 1];
-        }
+        restoresOrder = all;
     }
 
     void identify(int given) { identity = given; }
@@ -111,22 +168,16 @@ final class WorkQueue {
      */
     int add(WorkRequest request) {
         int number = tail;
-        int slot = number & mask;
-        int count = request.segments();
-        for (int i = 0; i < count; i++) {
-            if (!request.memory(i).acquire()) {
-                releaseFirst(slot, i);
-                throw new MemoryInUseException(
-                        "not posted: memory has been given back or deregistered");
-            }
-            memory[slot * segments + i] = request.memory(i);
+        Slot slot = slot(number);
+        if (!slot.acquire(request)) {
+            throw new MemoryInUseException(
+                    "not posted: memory has been given back or deregistered");
         }
-        pieces[slot] = count;
-        operations[slot] = request.operation();
-        contexts[slot] = request.context();
-        attachments[slot] = request.attachment();
-        signalled[slot] = request.isSignalled();
-        done[slot] = false;
+        slot.operation = request.operation();
+        slot.context = request.context();
+        slot.attachment = request.attachment();
+        slot.isSignalled = request.isSignalled();
+        slot.isDone = false;
         TAIL.setRelease(this, number + 1);
         return number;
     }
@@ -134,10 +185,8 @@ final class WorkQueue {
     /** Undoes the latest {@link #add}, whose operation was not posted. */
     void undo() {
         int number = tail - 1;
-        int slot = number & mask;
         TAIL.setRelease(this, number);
-        releaseFirst(slot, pieces[slot]);
-        attachments[slot] = null;
+        slot(number).retire();
     }
 
     /**
@@ -148,21 +197,25 @@ final class WorkQueue {
      */
     boolean complete(int number, boolean success, Completion into) {
         int oldest = head;
-        if (number - oldest < 0 || (int) TAIL.getAcquire(this) - number <= 0
-                || done[number & mask]) {
+        Slot slot = slot(number);
+        if (!isPosted(number) || slot.isDone) {
             return false; // it has been reported before
         }
         if (retiresEarlier) {
             for (int earlier = oldest; earlier != number; earlier++) {
-                retire(earlier & mask);
+                slot(earlier).retire();
             }
         }
-        int slot = number & mask;
-        boolean report = signalled[slot] || !success;
-        into.set(owner, operations[slot], contexts[slot], attachments[slot]);
-        retire(slot);
+        boolean report = slot.isSignalled || !success;
+        into.set(owner, slot.operation, slot.context, slot.attachment);
+        slot.retire();
         advance();
         return report;
+    }
+
+    /** Whether a number is that of an operation from the oldest that has not completed to the latest. */
+    private boolean isPosted(int number) {
+        return number - head >= 0 && (int) TAIL.getAcquire(this) - number > 0;
     }
 
     /**
@@ -172,39 +225,36 @@ final class WorkQueue {
      * @return whether the result is kept, and not to be reported now
      */
     boolean keepsEarly(int number, CompletionStatus status, int code) {
-        @Nullable
-        CompletionStatus[] kept = early;
-        int slot = number & mask;
-        boolean hasFailed = status != CompletionStatus.SUCCESS
-                && status != CompletionStatus.FLUSHED;
-        if (kept == null || hasFailed || number - head <= 0
-                || (int) TAIL.getAcquire(this) - number <= 0
-                || done[slot]) {
+        if (number == head || !restoresOrder) {
             return false;
         }
-        kept[slot] = status;
-        earlyCodes[slot] = code;
+        boolean hasFailed = status != CompletionStatus.SUCCESS
+                && status != CompletionStatus.FLUSHED;
+        Slot slot = slot(number);
+        if (hasFailed || !isPosted(number) || slot.isDone) {
+            return false;
+        }
+        slot.early = status;
+        slot.earlyCode = code;
         return true;
     }
 
     /** Has a completion queue report the oldest operation, if its result is kept. */
     void reportKept(CompletionQueue queue) {
         int number = head;
-        if (early != null && number != (int) TAIL.getAcquire(this)) {
+        if (restoresOrder && number != (int) TAIL.getAcquire(this)) {
             boolean _ = reportKept(number, queue);
         }
     }
 
     private boolean reportKept(int number, CompletionQueue queue) {
-        @Nullable
-        CompletionStatus[] kept = early;
-        int slot = number & mask;
-        CompletionStatus status = kept == null ? null : kept[slot];
-        if (kept == null || status == null) {
+        Slot slot = slot(number);
+        CompletionStatus status = slot.early;
+        if (status == null) {
             return false;
         }
-        kept[slot] = null;
-        queue.report(id(number), status, earlyCodes[slot]);
+        slot.early = null;
+        queue.report(id(number), status, slot.earlyCode);
         return true;
     }
 
@@ -215,7 +265,7 @@ final class WorkQueue {
     void flush(CompletionQueue queue) {
         int end = (int) TAIL.getAcquire(this);
         for (int number = head; number != end; number++) {
-            if (!done[number & mask] && !reportKept(number, queue)) {
+            if (!slot(number).isDone && !reportKept(number, queue)) {
                 queue.report(id(number), CompletionStatus.FLUSHED, 0);
             }
         }
@@ -225,38 +275,17 @@ final class WorkQueue {
     void drop() {
         int end = (int) TAIL.getAcquire(this);
         for (int number = head; number != end; number++) {
-            retire(number & mask);
+            slot(number).retire();
         }
         advance();
-    }
-
-    private void retire(int slot) {
-        if (!done[slot]) {
-            done[slot] = true;
-            if (early != null) {
-                early[slot] = null;
-            }
-            releaseFirst(slot, pieces[slot]);
-            attachments[slot] = null;
-        }
     }
 
     private void advance() {
         int end = (int) TAIL.getAcquire(this);
         int oldest = head;
-        while (oldest != end && done[oldest & mask]) {
+        while (oldest != end && slot(oldest).isDone) {
             oldest++;
         }
         HEAD.setRelease(this, oldest);
-    }
-
-    private void releaseFirst(int slot, int count) {
-        for (int i = 0; i < count; i++) {
-            RegisteredMemory used = memory[slot * segments + i];
-            memory[slot * segments + i] = null;
-            if (used != null) {
-                used.release();
-            }
-        }
     }
 }

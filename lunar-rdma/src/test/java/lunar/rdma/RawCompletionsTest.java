@@ -22,4 +22,21 @@ class RawCompletionsTest {
         assertThatThrownBy(() -> completions.removeFirst(2))
                 .isInstanceOf(IndexOutOfBoundsException.class);
     }
+
+    @Test
+    void shouldNotChangeWhatIsKeptWhenMoreAreAdded() {
+        var completions = new RawCompletions(3);
+        for (int i = 0; i < 3; i++) {
+            completions.add(10 + i, i);
+        }
+        completions.removeFirst(1);
+        completions.grow();
+        for (int i = 3; i < 10; i++) {
+            completions.add(10 + i, i);
+        }
+        for (int i = 0; i < 9; i++) {
+            assertThat(completions.id(i)).isEqualTo(11 + i);
+            assertThat(completions.bytes(i)).isEqualTo(1 + i);
+        }
+    }
 }

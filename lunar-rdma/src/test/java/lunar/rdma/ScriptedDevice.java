@@ -30,6 +30,10 @@ final class ScriptedDevice implements ProviderDevice {
     final List<End> ends = new ArrayList<>();
     /** Called while an endpoint is being created. */
     Runnable whileCreating = () -> {};
+    /** Whether its queues are cheap to poll. */
+    boolean isCheap;
+    /** How often a queue has been armed. */
+    int arms;
     /** Completions that are not polled yet. */
     private final Queue<Consumer<RawCompletions>> completions = new ArrayDeque<>();
 
@@ -101,7 +105,13 @@ final class ScriptedDevice implements ProviderDevice {
                 }
 
                 @Override
-                public boolean arm() { return true; }
+                public boolean isCheapToPoll() { return isCheap; }
+
+                @Override
+                public boolean arm() {
+                    arms++;
+                    return true;
+                }
 
                 @Override
                 public void close() {}

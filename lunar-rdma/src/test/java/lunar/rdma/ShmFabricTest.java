@@ -145,6 +145,37 @@ class ShmFabricTest extends RdmaContract {
         assertThat(Side.text(to)).isEqualTo("from another thread");
     }
 
+    /** A message that arrives before its receive is posted completes the receive at once, on the thread that posts. */
+    @Test
+    void shouldWakeThreadThatWaitsForTheReceiveOfAnother() throws Exception {
+        Pair pair = connect();
+        MemorySlice from = client.slice("unexpected");
+        MemorySlice to = server.slice("");
+        for (int i = 0; i < 20; i++) {
+            pair.near().post(client.work.send().add(from));
+            until("send", () -> !client.done.isEmpty());
+            client.done.clear();
+            var waiting = new CountDownLatch(1);
+            var waiter = CompletableFuture.runAsync(() -> {
+                try {
+                    waiting.countDown();
+                    while (server.done.isEmpty()) {
+                        server.channel.await(0); // without end, unless somebody wakes it
+                        server.drain();
+                    }
+                } catch (RdmaException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            waiting.await();
+            Thread.sleep(i % 4); // before it sleeps, or after
+            pair.far().post(new WorkRequest().receive().add(to));
+            waiter.get(60, TimeUnit.SECONDS);
+            assertThat(server.next().isSuccess()).isTrue();
+        }
+        assertThat(Side.text(to)).isEqualTo("unexpected");
+    }
+
     /** libfabric has no room for all messages while the peer does not receive; the caller changes its memory. */
     @Test
     void shouldSendInlineBytesAsTheyWereWhenPosted() throws Exception {

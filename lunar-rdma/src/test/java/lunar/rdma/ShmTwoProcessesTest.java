@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -12,6 +13,9 @@ import org.junit.jupiter.api.Test;
 class ShmTwoProcessesTest extends TwoProcessesContract {
     @Override
     String device() { return "libfabric:shm"; }
+
+    @Override
+    Optional<String> obstacle() throws IOException { return ProcessAccess.obstacle(); }
 
     private static boolean hasFiles(long pid) throws IOException {
         try (Stream<Path> files = Files.list(Path.of("/dev/shm"))) {

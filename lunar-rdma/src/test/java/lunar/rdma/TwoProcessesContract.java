@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import lunar.rdma.message.Messenger;
 import lunar.rdma.message.MessengerOptions;
@@ -27,17 +29,22 @@ abstract class TwoProcessesContract {
 
     abstract String device();
 
+    /** Returns why two processes cannot have a connection here; empty if they can. */
+    Optional<String> obstacle() throws IOException {
+        return Optional.empty();
+    }
+
     Process peer() { return process; }
 
     Messenger messenger() { return messenger; }
 
     @BeforeEach
     void start() throws Exception {
+        obstacle().ifPresent(this::skip);
         try {
             domain = Rdma.device(device()).open();
         } catch (RdmaUnavailableException e) {
-            System.out.println(getClass().getSimpleName() + " is skipped: " + e.getMessage());
-            assumeTrue(false, e.getMessage());
+            skip(e.getMessage());
         }
         process = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -50,6 +57,11 @@ abstract class TwoProcessesContract {
         messenger = Messenger.connect(domain, new InetSocketAddress("127.0.0.1", port),
                 MessengerOptions.DEFAULT, new byte[0]);
         pool = domain.createPool(2, MessengerPeer.BYTES, Access.ALL);
+    }
+
+    private void skip(String reason) {
+        System.out.println(getClass().getSimpleName() + " is skipped: " + reason);
+        assumeTrue(false, reason);
     }
 
     @AfterEach

@@ -62,7 +62,7 @@ final class JavaEnds implements AutoCloseable {
     /** Measures the time for a number of messages in nanoseconds, after a tenth as many to warm up. */
     long measure(Variant variant, Mode mode, int messageBytes, int count) throws RdmaException {
         return mode == Mode.ECHO
-                ? probe.roundTrips(variant, messageBytes, count / 10 + 1, count, _ -> {})
+                ? probe.roundTrips(variant, messageBytes, count / 10 + 1, count)
                 : probe.stream(variant, messageBytes, count / 10 + 1, count);
     }
 

@@ -108,7 +108,7 @@ final class RdmaBenchCommand extends DeviceCommand {
     }
 
     private Row measure(Probe probe, Variant variant, int size) throws RdmaException {
-        long nanos = probe.roundTrips(variant, size, Math.max(1, count / 10), count, _ -> {});
+        long nanos = probe.roundTrips(variant, size, Math.max(1, count / 10), count);
         int messages = Probe.messages(Math.clamp(totalBytes / size, 16, 100_000));
         long streamed = probe.stream(variant, size, messages / 10, messages);
         return new Row(variant, size, nanos / 1e3 / count, 1e3 * size * messages / streamed);

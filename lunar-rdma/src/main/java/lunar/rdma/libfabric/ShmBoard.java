@@ -172,9 +172,12 @@ final class ShmBoard implements AutoCloseable {
         NUMBER.setVolatile(memory, CHANNEL_AT + channel * SLOT_BYTES, sleeps ? 1 : 0);
     }
 
-    /** Whether the thread of a channel sleeps and the caller must wake it up; true for a single caller. */
+    /**
+     * Whether the thread of a channel sleeps and the caller must wake it up; true for a single caller. A full fence, or
+     * a lock that the other thread takes as well, is between this and what the caller wakes it up for: the other thread
+     * sees that, or this one sees it sleep.
+     */
     boolean takeSleeping(int channel) {
-        VarHandle.fullFence(); // the other thread sees what was posted, or this one sees it sleep
         long at = CHANNEL_AT + channel * SLOT_BYTES;
         return (int) NUMBER.getOpaque(memory, at) != 0
                 && (boolean) NUMBER.compareAndSet(memory, at, 1, 0);

@@ -39,6 +39,8 @@ final class ShmChannel implements ProviderChannel {
     /** Of the channel's thread. */
     private final Set<ShmListener> listeners = ConcurrentHashMap.newKeySet();
     private boolean isSleeping;
+    /** Whether the keys of {@link #await} have not been handled. */
+    private boolean hasSelected;
 
     ShmChannel(ShmDomain domain) throws ProviderException {
         this.domain = domain;
@@ -153,11 +155,14 @@ final class ShmChannel implements ProviderChannel {
             isSleeping = false;
             domain.board().setSleeping(slot, false);
         }
-        try {
-            selector.selectNow();
-        } catch (IOException e) {
-            throw new ProviderException("selector: " + e, Numbers.EINVAL);
+        if (!hasSelected) {
+            try {
+                selector.selectNow();
+            } catch (IOException e) {
+                throw new ProviderException("selector: " + e, Numbers.EINVAL);
+            }
         }
+        hasSelected = false;
         Set<SelectionKey> ready = selector.selectedKeys();
         if (!ready.isEmpty()) {
             for (SelectionKey key : ready.toArray(SelectionKey[]::new)) {
@@ -199,6 +204,7 @@ final class ShmChannel implements ProviderChannel {
         }
         try {
             selector.select(limit);
+            hasSelected = true;
         } catch (IOException e) {
             throw new ProviderException("selector: " + e, Numbers.EINVAL);
         }
@@ -207,7 +213,10 @@ final class ShmChannel implements ProviderChannel {
     @Override
     public void wakeup() { selector.wakeup(); }
 
-    /** Wakes the channel's thread up if it sleeps or is about to, since there is something to poll. Any thread. */
+    /**
+     * Wakes the channel's thread up if it sleeps or is about to, since there is something to poll. Any thread, after
+     * what {@link ShmBoard#takeSleeping} requires.
+     */
     void wakeSleeping() {
         if (domain.board().takeSleeping(slot)) {
             selector.wakeup();

@@ -3,6 +3,8 @@ package lunar.rdma.libfabric;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -35,6 +37,16 @@ import org.jspecify.annotations.Nullable;
 final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     /** Longer messages stay in the sender's memory until the receiver has copied them. */
     private static final int LONG_MESSAGE_BYTES = 4096;
+    private static final VarHandle POSTED;
+
+    static {
+        try {
+            POSTED = MethodHandles.lookup().findVarHandle(ShmEndpoint.class, "posted", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     /**
      * An operation that is posted later, since libfabric had no room for it or for one before it.
      *
@@ -43,7 +55,8 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     private record Waiting(WorkRequest request, long id, @Nullable MemorySegment bytes) {}
 
     private final ShmChannel channel;
-    private final EndpointSetup setup;
+    /** Identity of the send queue, the upper half of the ids of its operations. */
+    private final int sendId;
     private final ConnectionEvents events;
     private final ShmQueue sendQueue;
     private final ShmQueue receiveQueue;
@@ -51,6 +64,8 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     /** This side's place on its board. */
     private final ShmBoard.Connection connection;
     private final ShmNatives natives;
+    private final CompletionReader.Source sends;
+    private final CompletionReader.Source receives;
     private final Transfers transfers;
     private final ProcessMemory copier;
 
@@ -74,8 +89,11 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     /** Guarded by itself. */
     private final ArrayDeque<Waiting> backlog = new ArrayDeque<>();
     private volatile boolean hasBacklog;
-    /** Number of messages that have been passed to libfabric; written while posting. */
-    private volatile int posted;
+    /**
+     * Number of messages that have been passed to libfabric; written while posting. The fence of {@link #ring} is
+     * between that and a look whether the channel's thread sleeps, which reads this before it does.
+     */
+    private int posted;
     /** Number of messages that have been sent; written by the thread that polls. */
     private int completed;
     /** Which of the messages that are posted are long, by the lower bits of their ids. */
@@ -85,7 +103,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     ShmEndpoint(ShmChannel channel, EndpointSetup setup, ConnectionEvents events)
             throws ProviderException {
         this.channel = channel;
-        this.setup = setup;
+        sendId = setup.sendId();
         this.events = events;
         sendQueue = (ShmQueue) setup.sendQueue();
         receiveQueue = (ShmQueue) setup.receiveQueue();
@@ -104,6 +122,8 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
                 domain.giveConnection(connection, true);
             }
         }
+        sends = natives.sends();
+        receives = natives.receives();
         transfers = new Transfers(natives.endpoint(), 0, memory); // the peer will be the first of the vector
         copier = new ProcessMemory(memory.asSlice(2 * Scratch.BYTES, FabricDomain.COPIER_BYTES));
         areLong = new boolean[Integer.highestOneBit(Math.max(1, 2 * setup.sendDepth() - 1))];
@@ -287,7 +307,8 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
             wait(request, id);
         }
         if (request.operation() != Operation.READ && request.operation() != Operation.WRITE) {
-            channel.wakeSleeping(); // libfabric may have completed it
+            // libfabric may have completed it, with the lock held that guards the queue while it is polled.
+            channel.wakeSleeping();
         }
         return isPosted;
     }
@@ -399,13 +420,13 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         if (isLong) {
             longMessages.incrementAndGet();
         }
-        posted = count;
+        POSTED.setOpaque(this, count);
         boolean given = false;
         try {
             given = bytes == null ? transfers.post(request, id) : transfers.send(bytes, id);
         } finally {
             if (!given) {
-                posted = count - 1;
+                POSTED.setOpaque(this, count - 1);
                 if (isLong) {
                     longMessages.decrementAndGet();
                 }
@@ -424,11 +445,13 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     void read(ShmQueue queue, CompletionReader reader, RawCompletions into)
             throws ProviderException {
         int first = into.size();
-        reader.read(queue == sendQueue ? natives.sends() : natives.receives(), into);
-        for (int i = first; i < into.size(); i++) {
+        boolean isSending = queue == sendQueue;
+        reader.read(isSending ? sends : receives, into);
+        int end = into.size();
+        for (int i = first; i < end; i++) {
             long id = into.id(i);
             // Send and receive queues have ids of their own, which may be equal in two completion queues.
-            if (queue == sendQueue && (int) (id >>> Integer.SIZE) == setup.sendId()) {
+            if (isSending && (int) (id >>> Integer.SIZE) == sendId) {
                 completed++;
                 if (areLong[(int) id & (areLong.length - 1)]) {
                     longMessages.decrementAndGet();
@@ -451,6 +474,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     }
 
     private void ring() {
+        VarHandle.fullFence(); // the peer's thread sees what was posted, or this one sees it sleep
         if (peer().takeSleeping()) {
             link().ring();
         }
@@ -467,7 +491,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
 
     /** Whether operations may complete without a wake-up by the peer. */
     boolean needsPolling() {
-        return hasBacklog || posted != completed || isConnecting();
+        return hasBacklog || (int) POSTED.getOpaque(this) != completed || isConnecting();
     }
 
     @Override

@@ -96,8 +96,8 @@ final class ShmLink {
             if (count < 0) {
                 throw new IOException("the peer has closed the connection");
             }
-            if (count == 0) {
-                return;
+            if (count == 0 || (isBell && received.hasRemaining())) {
+                return; // there is no more
             }
             while (!isBell && ShmMessage.isComplete(received)) {
                 ShmMessage message = ShmMessage.decode(received);

@@ -29,6 +29,7 @@ final class ShmPeer implements AutoCloseable {
     private final ProcessIdentity process;
     private final String endpointFile;
     private final ShmBoard board;
+    private final int channel;
 
     private ShmPeer(ShmMessage message, ProcessIdentity process, String endpointFile,
             ShmBoard board) {
@@ -36,6 +37,7 @@ final class ShmPeer implements AutoCloseable {
         this.process = process;
         this.endpointFile = endpointFile;
         this.board = board;
+        channel = message.channel();
     }
 
     /** Signals that the peer violates the set-up protocol, or cannot be reached by shared memory. */
@@ -131,7 +133,7 @@ final class ShmPeer implements AutoCloseable {
 
     /** Whether the peer's thread sleeps and the caller must ring; true for a single caller. */
     boolean takeSleeping() {
-        return board.takeSleeping(message.channel());
+        return board.takeSleeping(channel);
     }
 
     /**

@@ -1,6 +1,7 @@
 package lunar.rdma.libfabric;
 
 import java.lang.foreign.Arena;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.CopyOnWriteArrayList;
 import lunar.rdma.CompletionStatus;
 import lunar.rdma.ProviderException;
@@ -39,6 +40,7 @@ final class ShmQueue implements ProviderQueue {
             ended.addResult(id, status, code);
             hasEnded = true;
         }
+        VarHandle.fullFence();
         channel.wakeSleeping();
     }
 
@@ -64,9 +66,10 @@ final class ShmQueue implements ProviderQueue {
             takeEnded(into);
         }
         int count = endpoints.size();
-        int first = count < 2 ? 0 : Math.floorMod(turn, count);
+        int at = count < 2 ? 0 : Math.floorMod(turn, count);
         for (int i = 0; i < count && into.room() > 0; i++) {
-            endpoints.get((first + i) % count).read(this, reader, into);
+            endpoints.get(at).read(this, reader, into);
+            at = at + 1 == count ? 0 : at + 1;
         }
         if (!isEndedFirst && hasEnded) {
             takeEnded(into);
@@ -88,6 +91,9 @@ final class ShmQueue implements ProviderQueue {
             }
         }
     }
+
+    @Override
+    public boolean isCheapToPoll() { return true; }
 
     @Override
     public boolean arm() {

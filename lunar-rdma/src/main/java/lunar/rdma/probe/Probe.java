@@ -48,6 +48,28 @@ public final class Probe {
         }
     }
 
+    /**
+     * Sends messages that the peer echoes, one at a time, without a look at the clock in between.
+     *
+     * @param warmUp number of round trips before the measured ones
+     * @param count number of measured round trips
+     * @return total time of the measured round trips in nanoseconds
+     */
+    public long roundTrips(Variant variant, int messageBytes, int warmUp, int count)
+            throws RdmaException {
+        try (ProbeEnd end = ProbeEnd.connect(domain, peer,
+                new ProbeTask(true, variant, messageBytes))) {
+            for (int i = 0; i < warmUp; i++) {
+                roundTrip(end);
+            }
+            long start = System.nanoTime();
+            for (int i = 0; i < count; i++) {
+                roundTrip(end);
+            }
+            return System.nanoTime() - start;
+        }
+    }
+
     private static void roundTrip(ProbeEnd end) throws RdmaException {
         long before = end.received();
         end.send(end.task().messageBytes());

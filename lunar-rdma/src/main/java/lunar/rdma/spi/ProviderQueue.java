@@ -12,6 +12,11 @@ public interface ProviderQueue extends AutoCloseable {
      */
     int poll(RawCompletions into) throws RdmaException;
 
+    /** Whether a {@link #poll} without a completion costs less than a system call. */
+    default boolean isCheapToPoll() {
+        return false;
+    }
+
     /**
      * Arms the queue: the next completion ends {@link ProviderChannel#await}. The caller polls once more between this
      * and the wait.

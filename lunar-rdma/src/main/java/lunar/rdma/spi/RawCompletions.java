@@ -6,26 +6,27 @@ import lunar.rdma.CompletionStatus;
 
 /** Reusable list of completions as a provider reports them, without an object for each. For one thread at a time. */
 public final class RawCompletions {
-    private long[] ids;
-    private CompletionStatus[] statuses;
-    private int[] bytes;
-    private int[] codes;
-    private int[] invalidated;
-    private int[] shared;
+    /** A completion. */
+    private static final class Entry {
+        private long id;
+        private CompletionStatus status = CompletionStatus.SUCCESS;
+        private int bytes;
+        private int code;
+        private int invalidated;
+        private int shared;
+    }
+
+    private Entry[] entries;
     private int size;
 
     public RawCompletions(int capacity) {
-        ids = new long[capacity];
-        statuses = new CompletionStatus[capacity];
-        bytes = new int[capacity];
-        codes = new int[capacity];
-        invalidated = new int[capacity];
-        shared = new int[capacity];
+        entries = new Entry[capacity];
+        Arrays.setAll(entries, _ -> new Entry());
     }
 
     /** Number of completions that can still be added. */
     public int room() {
-        return ids.length - size;
+        return entries.length - size;
     }
 
     public int size() { return size; }
@@ -35,24 +36,19 @@ public final class RawCompletions {
     /** Removes the oldest entries. */
     public void removeFirst(int count) {
         Objects.checkFromIndexSize(0, count, size);
+        Entry[] removed = Arrays.copyOf(entries, count);
+        System.arraycopy(entries, count, entries, 0, size - count);
+        System.arraycopy(removed, 0, entries, size - count, count);
         size -= count;
-        System.arraycopy(ids, count, ids, 0, size);
-        System.arraycopy(statuses, count, statuses, 0, size);
-        System.arraycopy(bytes, count, bytes, 0, size);
-        System.arraycopy(codes, count, codes, 0, size);
-        System.arraycopy(invalidated, count, invalidated, 0, size);
-        System.arraycopy(shared, count, shared, 0, size);
     }
 
     /** Increases the capacity. */
     public void grow() {
-        int capacity = Math.max(16, 2 * ids.length);
-        ids = Arrays.copyOf(ids, capacity);
-        statuses = Arrays.copyOf(statuses, capacity);
-        bytes = Arrays.copyOf(bytes, capacity);
-        codes = Arrays.copyOf(codes, capacity);
-        invalidated = Arrays.copyOf(invalidated, capacity);
-        shared = Arrays.copyOf(shared, capacity);
+        int before = entries.length;
+        entries = Arrays.copyOf(entries, Math.max(16, 2 * before));
+        for (int i = before; i < entries.length; i++) {
+            entries[i] = new Entry();
+        }
     }
 
     /**
@@ -90,36 +86,40 @@ public final class RawCompletions {
 
     /** Replaces the status of an entry, whose message is not to be used. */
     public void fail(int at, CompletionStatus status) {
-        statuses[Objects.checkIndex(at, size)] = status;
-        bytes[at] = 0;
+        Entry entry = entry(at);
+        entry.status = status;
+        entry.bytes = 0;
     }
 
     private void add(long id, CompletionStatus status, int length, int code, int key,
             int endpoint) {
-        int at = size++;
-        ids[at] = id;
-        statuses[at] = status;
-        bytes[at] = length;
-        codes[at] = code;
-        invalidated[at] = key;
-        shared[at] = endpoint;
+        Entry entry = entries[size];
+        size++;
+        entry.id = id;
+        entry.status = status;
+        entry.bytes = length;
+        entry.code = code;
+        entry.invalidated = key;
+        entry.shared = endpoint;
     }
 
-    public long id(int at) { return ids[Objects.checkIndex(at, size)]; }
+    private Entry entry(int at) { return entries[Objects.checkIndex(at, size)]; }
 
-    public CompletionStatus status(int at) { return statuses[Objects.checkIndex(at, size)]; }
+    public long id(int at) { return entry(at).id; }
 
-    public int bytes(int at) { return bytes[Objects.checkIndex(at, size)]; }
+    public CompletionStatus status(int at) { return entry(at).status; }
 
-    public int code(int at) { return codes[Objects.checkIndex(at, size)]; }
+    public int bytes(int at) { return entry(at).bytes; }
+
+    public int code(int at) { return entry(at).code; }
 
     /** Returns the remote key that was invalidated; 0 for none. */
     public int invalidated(int at) {
-        return invalidated[Objects.checkIndex(at, size)];
+        return entry(at).invalidated;
     }
 
     /** Returns the {@link EndpointSetup#sharedId} of the endpoint that took a shared receive. */
     public int shared(int at) {
-        return shared[Objects.checkIndex(at, size)];
+        return entry(at).shared;
     }
 }

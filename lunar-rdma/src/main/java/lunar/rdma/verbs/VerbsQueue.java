@@ -80,6 +80,9 @@ final class VerbsQueue implements ProviderQueue {
     }
 
     @Override
+    public boolean isCheapToPoll() { return true; }
+
+    @Override
     public boolean arm() throws ProviderException {
         int error = dataPath.requestNotification(address);
         if (error != 0) {
