@@ -8,8 +8,8 @@ import lunar.scsi.Bytes;
 import lunar.scsi.wire.BigEndian;
 
 /**
- * Seeds of keys that no SET KEY has set yet, so that who has the master key of a device can use it at once. The standard
- * leaves initial keys to the manufacturer; these are Lunar's.
+ * Seeds of keys that no SET KEY has set yet, so that who has the master key of a device can use it at once. The
+ * standard leaves initial keys to the manufacturer; these are Lunar's.
  *
  * <pre>
  * 0 level   1 key version   2 created time of the partition (6)   8 Partition_ID (8)   16 zeros (4)

@@ -14,9 +14,9 @@ import lunar.scsi.Status;
 import lunar.scsi.wire.BigEndian;
 
 /**
- * The integrity check values of a command, each computed with the capability key. That CMDRSP and ALLDATA bind data and
- * response to the request nonce keeps those of one command from being used for another; the descriptions leave the exact
- * order of the bytes open.
+ * The integrity check values of a command, each computed with the capability key. That CMDRSP and ALLDATA bind data
+ * and response to the request nonce keeps those of one command from being used for another; the descriptions leave the
+ * exact order of the bytes open.
  *
  * <pre>
  * request, CAPKEY             the security token (VPD page B1h)

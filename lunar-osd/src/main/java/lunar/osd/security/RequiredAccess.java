@@ -48,8 +48,8 @@ import lunar.osd.wire.security.Permission;
  * SET ATTRIBUTES                              any           SET_ATTR
  * </pre>
  *
- * <p>The names of the permissions are the standard's; which commands need which is read out of their definitions, and no
- * peer of another origin has confirmed it.
+ * <p>The names of the permissions are the standard's; which commands need which is read out of their definitions, and
+ * no peer of another origin has confirmed it.
  *
  * @param type type of the object; that of the object in the store for commands that apply to any type, which say user
  *        object here

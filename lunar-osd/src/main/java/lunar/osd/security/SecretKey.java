@@ -9,8 +9,8 @@ import lunar.scsi.Bytes;
  * the generation key the keys below.
  *
  * <p>SET KEY makes a key of a seed and of the generation key above it: the authentication key is the integrity check
- * value of the seed with its least significant bit set to zero, the generation key that of the seed with this bit set to
- * one.
+ * value of the seed with its least significant bit set to zero, the generation key that of the seed with this bit set
+ * to one.
  *
  * @param authentication 20 secret bytes
  * @param generation 20 secret bytes

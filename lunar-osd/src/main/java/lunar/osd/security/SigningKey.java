@@ -4,9 +4,9 @@ import lunar.osd.wire.command.OsdCdb;
 import lunar.osd.wire.command.SetKeyCommand;
 
 /**
- * Which secret key the credential of a command is issued with: the key above the one that is set for SET KEY, the master
- * key for SET MASTER KEY, the root key for what concerns the device and for the creation and removal of partitions, and
- * for all else the working key of the partition that the key version of the capability names.
+ * Which secret key the credential of a command is issued with: the key above the one that is set for SET KEY, the
+ * master key for SET MASTER KEY, the root key for what concerns the device and for the creation and removal of
+ * partitions, and for all else the working key of the partition that the key version of the capability names.
  */
 public enum SigningKey {
     MASTER, ROOT, PARTITION, WORKING;
