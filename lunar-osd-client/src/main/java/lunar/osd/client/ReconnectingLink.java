@@ -112,6 +112,9 @@ final class ReconnectingLink implements CommandLink {
     public String name() { return session.targetName() + "/" + lun; }
 
     @Override
+    public Object connection() throws StorageException { return current().session(); }
+
+    @Override
     public long patienceMs() { return session.options().timeouts().commandMs(); }
 
     @Override
