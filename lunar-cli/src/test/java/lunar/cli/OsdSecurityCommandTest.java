@@ -2,6 +2,10 @@ package lunar.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.InputStream;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -60,6 +64,34 @@ class OsdSecurityCommandTest {
                     credential).fails(1, "see its log");
             assertThat(out("osd", "get", uri, "0x10000", "0x10001", "--key-file", key))
                     .isEqualTo("moving pictures");
+        }
+    }
+
+    @Test
+    void shouldServeS3WithTheKey() throws Exception {
+        String key = path("master.key");
+        out("osd", "newkey", key);
+        try (var server = new CommandRun.Serving(1, "serve", "osd:" + path("store")
+                + "?create=true&security=alldata&key-file=" + key, "--portal", "127.0.0.1:0");
+                var s3 = new CommandRun.Serving(1, "osd", "s3", server.uri(0), "--key-file", key,
+                        "--security", "alldata", "--allow-anonymous", "--listen", "127.0.0.1:0")) {
+            String line = s3.lines().getFirst();
+            String url = line.substring(line.indexOf("http://"));
+            assertThat(send(url + "bucket", "PUT", "")).isEmpty();
+            assertThat(send(url + "bucket/key", "PUT", "moving pictures")).isEmpty();
+            assertThat(send(url + "bucket/key", "GET", "")).isEqualTo("moving pictures");
+        }
+    }
+
+    private static String send(String url, String method, String body) throws Exception {
+        var connection = (HttpURLConnection) URI.create(url).toURL().openConnection();
+        connection.setRequestMethod(method);
+        if (method.equals("PUT")) {
+            connection.setDoOutput(true);
+            connection.getOutputStream().write(body.getBytes(StandardCharsets.US_ASCII));
+        }
+        try (InputStream in = connection.getInputStream()) {
+            return new String(in.readAllBytes(), StandardCharsets.US_ASCII);
         }
     }
 

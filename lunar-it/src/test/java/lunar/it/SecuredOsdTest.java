@@ -11,11 +11,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
+import lunar.block.StorageException;
 import lunar.initiator.Initiator;
 import lunar.initiator.Session;
 import lunar.initiator.SessionOptions;
 import lunar.osd.client.AccessDeniedException;
 import lunar.osd.client.Osd;
+import lunar.osd.client.OsdConnection;
 import lunar.osd.client.OsdOptions;
 import lunar.osd.client.Partition;
 import lunar.osd.client.UserObject;
@@ -199,6 +201,38 @@ class SecuredOsdTest {
         Osd again = open(issuer);
         assertThat(read(again.partition(object.id().partition()).object(object.id().object())))
                 .isEqualTo("secret");
+    }
+
+    /** Another session has another security token, and the device other nonces. */
+    @Test
+    void shouldLogInAgainWithAnotherToken() throws Exception {
+        for (SecurityMethod method : List.of(SecurityMethod.CAPKEY, SecurityMethod.CMDRSP)) {
+            OsdSpec spec = OsdSpec.of(store)
+                    .withSecurity(OsdSecurity.of(SecurityMethod.CAPKEY, MASTER));
+            server.close();
+            server = start(spec);
+            int port = server.portals().getFirst().getPort();
+            try (var connection = OsdConnection.open(
+                    "iscsi://127.0.0.1:" + port + "/" + TARGET + "/0",
+                    OsdOptions.DEFAULT.withCredentials(new CredentialIssuer(MASTER, method)))) {
+                UserObject same = connection.osd().partition(object.id().partition())
+                        .object(object.id().object());
+                assertThat(read(same)).isEqualTo("secret");
+                server.close();
+                server = TargetServer.builder().portal("127.0.0.1", port)
+                        .target(TargetSpec.of(TARGET).withLun(0, spec)).start();
+                assertThat(readAgain(same)).isEqualTo("secret");
+            }
+        }
+    }
+
+    /** The first command after the end of a session may fail with it. */
+    private static String readAgain(UserObject from) throws IOException {
+        try {
+            return read(from);
+        } catch (StorageException _) {
+            return read(from);
+        }
     }
 
     @Test

@@ -81,6 +81,8 @@ final class SecuredFixture implements AutoCloseable {
 
     Bytes token() { return token; }
 
+    Bytes systemId() { return systemId; }
+
     SecuredFixture withObject() {
         run(common -> new CreatePartitionCommand(common, PARTITION, 0)).isGood();
         run(common -> new CreateCommand(common, OBJECT, 0, 0)).isGood();

@@ -7,16 +7,23 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.stream.Stream;
+import lunar.osd.security.Credential;
 import lunar.osd.security.IntegrityCheck;
 import lunar.osd.security.IntegrityValues;
+import lunar.osd.security.SigningKey;
 import lunar.osd.wire.ObjectId;
+import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.attribute.ListParameters;
 import lunar.osd.wire.command.ByteRangeCommand;
 import lunar.osd.wire.command.CreatePartitionCommand;
 import lunar.osd.wire.command.FormatOsdCommand;
+import lunar.osd.wire.security.Capability;
+import lunar.osd.wire.security.ObjectDescriptor;
+import lunar.osd.wire.security.Permission;
 import lunar.osd.wire.security.RequestNonce;
 import lunar.osd.wire.security.SecurityMethod;
+import lunar.osd.wire.security.SecurityParameters;
 import lunar.osd.wire.sense.ResponseIntegrityCheck;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Bytes;
@@ -195,6 +202,34 @@ class SecurityTest {
             device.capability(capability -> Capabilities.withFormat(capability, 1));
             device.send(device.writing(0, DATA)).invalidField(80, SecuredFixture.OBJECT);
             assertThat(device.stored()).isEmpty();
+        }
+    }
+
+    /** The layout of OSD-1: a capability of 80 bytes, and values of 20. */
+    @Test
+    void shouldAdmitCommandsOfOsd1() throws Exception {
+        try (var device = new SecuredFixture(SecurityMethod.CMDRSP)) {
+            var v1 = OsdVersion.OSD_1;
+            var id = ObjectId.ofPartition(SecuredFixture.PARTITION);
+            var capability = new Capability(1, 0, 1, SecurityMethod.CMDRSP.code(), 0,
+                    Bytes.of(new byte[20]), Bytes.of(new byte[12]), 0, 2,
+                    Set.of(Permission.CREATE),
+                    ObjectDescriptor.of(ObjectDescriptor.TYPE_PARTITION, id));
+            Bytes key = Credential.issue(v1, capability, device.systemId(),
+                    device.keys().apply(SigningKey.ROOT).authentication()).capabilityKey();
+            byte[] cdb = new CreatePartitionCommand(OsdFixture.v1().withCapability(capability)
+                    .withSecurity(new SecurityParameters(Bytes.of(new byte[20]),
+                            SecuredFixture.nonce(), -1, -1)),
+                    SecuredFixture.PARTITION, 0).bytes();
+            device.send(cdb, new byte[0]).invalidField(160, id);
+            Bytes value = IntegrityValues.ofCdb(key, MemorySegment.ofArray(cdb), v1);
+            System.arraycopy(value.toArray(), 0, cdb, 160, 20);
+            device.send(cdb, new byte[0]).isGood();
+            assertThat(device.partitions()).containsExactly(SecuredFixture.PARTITION);
+            Bytes refused = ResponseIntegrityCheck.of(
+                    device.send(cdb, new byte[0]).illegal(NONCE_NOT_UNIQUE, id).sense())
+                    .orElseThrow().value();
+            assertThat(refused.length()).isEqualTo(20);
         }
     }
 
