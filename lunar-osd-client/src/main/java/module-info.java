@@ -5,4 +5,5 @@ module lunar.osd.client {
     requires transitive lunar.osd;
 
     exports lunar.osd.client;
+    exports lunar.osd.client.security;
 }

@@ -3,6 +3,7 @@ module lunar.osd {
     requires static org.jspecify;
     requires transitive lunar.scsi;
 
+    exports lunar.osd.security;
     exports lunar.osd.wire;
     exports lunar.osd.wire.attribute;
     exports lunar.osd.wire.command;

@@ -1,5 +1,6 @@
 package lunar.cli;
 
+import lunar.cli.command.Failure;
 import lunar.cli.command.Json;
 
 import lunar.cli.config.OpenDevices;
@@ -23,6 +24,7 @@ import lunar.block.Limits;
 import lunar.block.NotSupportedException;
 import lunar.block.Size;
 import lunar.cli.osd.ObjectStoreInfo;
+import lunar.osd.client.AccessDeniedException;
 import lunar.osd.client.OsdConnection;
 import lunar.osd.client.OsdInfo;
 import picocli.CommandLine.Command;
@@ -68,12 +70,15 @@ final class InfoCommand extends DeviceCommand {
     }
 
     /** A LUN that is no disk may be an object store. */
-    private void tellObjectStore(NotSupportedException noDisk) throws IOException {
+    private void tellObjectStore(NotSupportedException noDisk) throws IOException, Failure {
         OsdInfo info;
         try (var connection = OsdConnection.open(uri)) {
             info = connection.osd().info();
         } catch (NotSupportedException _) {
             throw noDisk;
+        } catch (AccessDeniedException e) {
+            throw new Failure(DeviceUri.withoutSecret(uri) + " is an object store with security;"
+                    + " 'lunar osd ls' with --key-file shows what is in it", e);
         }
         if (json) {
             var tree = new LinkedHashMap<String, Object>();

@@ -43,7 +43,8 @@ class OsdCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"format", "mkpart", "rmpart", "ls", "put", "get", "rm", "attr"})
+    @ValueSource(strings = {"format", "mkpart", "rmpart", "ls", "put", "get", "rm", "attr",
+            "newkey", "grant", "setkey"})
     void shouldShowHelpWithAnExample(String command) {
         assertThat(out("osd", command, "--help")).startsWith("Usage: lunar osd " + command)
                 .contains("Example").contains("\n  lunar osd " + command);

@@ -70,18 +70,24 @@ abstract class OsdClientContract {
     /** @param scheme of the transport */
     OsdClientContract(String scheme) { this.scheme = scheme; }
 
+    /** The device. */
+    OsdSpec spec(ObjectStore of) { return OsdSpec.of(of); }
+
+    /** Options of the client. */
+    OsdOptions options() { return OsdOptions.DEFAULT; }
+
     @BeforeEach
     void connect() throws Exception {
         server = TargetServer.builder()
                 .portal(PortalSpec
                         .of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                         .withTransport(scheme))
-                .target(TargetSpec.of(TARGET).withLun(0, OsdSpec.of(store))).start();
+                .target(TargetSpec.of(TARGET).withLun(0, spec(store))).start();
         session = initiator.login(SessionOptions
                 .of("127.0.0.1", server.portals().getFirst().getPort(), TARGET)
                 .withTransport(scheme));
         osd = Osd.open(session, Lun.ZERO,
-                OsdOptions.DEFAULT.withTransferBytes(64 << 10).withDepth(4));
+                options().withTransferBytes(64 << 10).withDepth(4));
     }
 
     @AfterEach

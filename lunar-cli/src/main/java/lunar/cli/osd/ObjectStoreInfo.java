@@ -8,6 +8,11 @@ import lunar.osd.client.OsdInfo;
 
 /** Describes object stores for {@code lunar info} and {@code lunar discover}. */
 public final class ObjectStoreInfo {
+    /** The type, for machines. */
+    public static final String TYPE = "object-store";
+    /** One line about a store that tells nothing without a credential. */
+    public static final String SECURED = "object store with security";
+
     private ObjectStoreInfo() {}
 
     /** Returns a line for each fact, but for those that the store does not tell. */
@@ -32,7 +37,7 @@ public final class ObjectStoreInfo {
     /** Returns all facts for machines. */
     public static Map<String, Object> tree(OsdInfo info) {
         var tree = new LinkedHashMap<String, Object>();
-        tree.put("type", "object-store");
+        tree.put("type", TYPE);
         tree.put("version", info.version());
         tree.put("name", info.name());
         tree.put("totalBytes", info.totalBytes());

@@ -34,6 +34,9 @@ public final class OsdCommand implements Runnable {
         line.addSubcommand(new OsdGetCommand(console));
         line.addSubcommand(new OsdRemoveCommand(console));
         line.addSubcommand(new OsdAttributesCommand(console));
+        line.addSubcommand(new OsdNewKeyCommand(console));
+        line.addSubcommand(new OsdGrantCommand(console));
+        line.addSubcommand(new OsdSetKeyCommand(console));
         line.addSubcommand(new OsdS3Command(console));
         return line;
     }

@@ -16,6 +16,7 @@ import lunar.osd.client.OsdConnection;
 import lunar.osd.client.OsdException;
 import lunar.osd.client.QuotaExceededException;
 import lunar.scsi.Bytes;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -28,15 +29,24 @@ abstract class OsdDeviceCommand extends DeviceCommand {
     @Option(names = "--json", description = "Write JSON.")
     private boolean json;
 
+    @Mixin
+    private AccessOptions access = new AccessOptions();
+
     OsdDeviceCommand(Console console) { super(console); }
+
+    final AccessOptions access() { return access; }
 
     final boolean isJson() { return json; }
 
     @Override
     protected final int execute() throws Exception {
         logWarningsOnly();
+        String problem = access.problem();
+        if (problem != null) {
+            throw wrongUsage(problem);
+        }
         checkArguments();
-        try (var connection = OsdConnection.open(uri)) {
+        try (var connection = OsdConnection.open(uri, access.options())) {
             run(connection.osd());
             return 0;
         } catch (OsdException e) {
@@ -60,7 +70,8 @@ abstract class OsdDeviceCommand extends DeviceCommand {
             case QuotaExceededException _ ->
                 "remove objects, or raise the quota with 'lunar osd attr'";
             case AccessDeniedException _ ->
-                "the store requires a capability, which this command has not";
+                "the store requires --key-file or --credential, and it has not accepted these; see"
+                        + " its log";
             case CommandRejectedException _ -> "";
         };
         return new Failure(e.getMessage() + (advice.isEmpty() ? "" : "; " + advice), e);

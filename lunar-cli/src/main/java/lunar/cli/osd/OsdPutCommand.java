@@ -14,6 +14,7 @@ import lunar.osd.client.Partition;
 import lunar.osd.client.UserObject;
 import lunar.osd.wire.attribute.Attribute;
 import lunar.osd.wire.page.UserObjectAttribute;
+import lunar.osd.client.security.NoCredentialException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -58,8 +59,8 @@ final class OsdPutCommand extends OsdTransferCommand {
             target = into.object(object);
             try {
                 var _ = into.create(object);
-            } catch (ObjectExistsException _) {
-                created = false;
+            } catch (ObjectExistsException | NoCredentialException _) {
+                created = false; // with a credential for this object, it exists
             }
         }
         boolean done = false;

@@ -21,6 +21,7 @@ import lunar.osd.s3.backend.OsdBackend;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
@@ -60,6 +61,9 @@ final class OsdS3Command extends DeviceCommand {
             description = "Acknowledge before data are on stable storage: faster, and a power failure loses them.")
     private boolean noFlush;
 
+    @Mixin
+    private AccessOptions access = new AccessOptions();
+
     OsdS3Command(Console console) { super(console); }
 
     /** HOST:PORT, where the port has a default. */
@@ -80,9 +84,13 @@ final class OsdS3Command extends DeviceCommand {
             throw wrongUsage("clients need access keys: name a file with --credentials, or permit"
                     + " requests without a signature with --allow-anonymous");
         }
+        String problem = access.problem();
+        if (problem != null) {
+            throw wrongUsage(problem);
+        }
         S3Options options = options();
         String shown = DeviceUri.withoutSecret(uri);
-        try (var connection = OsdConnection.open(uri);
+        try (var connection = OsdConnection.open(uri, access.options());
                 S3Server server = start(connection, options)) {
             var end = EndSignal.closing(console(), server, connection);
             console().out().println("serving " + shown + " by S3 at http://"

@@ -12,6 +12,7 @@ import lunar.initiator.Initiator;
 import lunar.initiator.Session;
 import lunar.initiator.SessionOptions;
 import lunar.initiator.scsi.ScsiUnit;
+import lunar.osd.client.AccessDeniedException;
 import lunar.osd.client.Osd;
 import lunar.osd.client.OsdInfo;
 import lunar.scsi.block.CapacityData16;
@@ -61,9 +62,14 @@ final class UnitList {
                 yield "disk " + Size.format(bytes) + " " + inquiry.product().strip();
             }
             case StandardInquiry.OSD -> {
-                OsdInfo info = Osd.open(session, unit.lun()).info();
-                tree.putAll(ObjectStoreInfo.tree(info));
-                yield ObjectStoreInfo.line(info);
+                try {
+                    OsdInfo info = Osd.open(session, unit.lun()).info();
+                    tree.putAll(ObjectStoreInfo.tree(info));
+                    yield ObjectStoreInfo.line(info);
+                } catch (AccessDeniedException _) {
+                    tree.put("type", ObjectStoreInfo.TYPE);
+                    yield ObjectStoreInfo.SECURED;
+                }
             }
             default -> {
                 String type = Integer.toHexString(inquiry.deviceType()) + "h";

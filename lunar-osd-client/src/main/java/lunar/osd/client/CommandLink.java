@@ -10,6 +10,11 @@ interface CommandLink {
     /** Names the unit, for messages. */
     String name();
 
+    /** Returns what is another object after another login. */
+    default Object connection() throws StorageException {
+        return this;
+    }
+
     /** How long to go on with a unit that is busy, in milliseconds. */
     long patienceMs();
 

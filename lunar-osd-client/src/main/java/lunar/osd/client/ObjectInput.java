@@ -82,15 +82,15 @@ final class ObjectInput extends InputStream {
         return chunkBytes > 0;
     }
 
-    private void readAhead() {
+    private void readAhead() throws IOException {
         int length = (int) Math.min(calls.options().transferBytes(), end - nextAt);
         byte[] buffer = idle.isEmpty() ? new byte[length] : idle.remove();
         if (buffer.length != length) {
             buffer = new byte[length];
         }
-        filling.add(buffer);
         pipeline.start(Transfers.readCommand(object, nextAt, MemorySegment.ofArray(buffer),
                 RequestOptions.NONE));
+        filling.add(buffer);
         nextAt += length;
     }
 

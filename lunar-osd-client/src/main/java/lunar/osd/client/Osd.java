@@ -9,6 +9,7 @@ import lunar.block.NotSupportedException;
 import lunar.block.StorageException;
 import lunar.initiator.ScsiResult;
 import lunar.initiator.Session;
+import lunar.osd.client.security.SecuredDevice;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.attribute.AttributeId;
@@ -16,9 +17,12 @@ import lunar.osd.wire.command.CreatePartitionCommand;
 import lunar.osd.wire.command.FlushCommand;
 import lunar.osd.wire.command.FlushScope;
 import lunar.osd.wire.command.FormatOsdCommand;
+import lunar.osd.wire.command.KeyLevel;
 import lunar.osd.wire.command.OsdCdb;
+import lunar.osd.wire.command.SetKeyCommand;
 import lunar.osd.wire.command.StructureCheckCommand;
 import lunar.osd.wire.page.CurrentCommandAttribute;
+import lunar.scsi.Bytes;
 import lunar.scsi.Lun;
 import lunar.scsi.primary.TestUnitReady;
 import lunar.scsi.vpd.Inquiry;
@@ -33,10 +37,12 @@ public final class Osd {
 
     private final OsdCalls calls;
     private final StandardInquiry inquiry;
+    private final SecuredDevice secured;
 
-    private Osd(OsdCalls calls, StandardInquiry inquiry) {
+    private Osd(OsdCalls calls, StandardInquiry inquiry, SecuredDevice secured) {
         this.calls = calls;
         this.inquiry = inquiry;
+        this.secured = secured;
     }
 
     /** Like {@link #open(Session, Lun, OsdOptions)}, with default options. */
@@ -56,6 +62,10 @@ public final class Osd {
 
     static Osd open(CommandLink link, OsdOptions options) throws StorageException {
         var calls = new OsdCalls(link, options);
+        var tokens = new SecurityTokens(link);
+        var lookup = new DeviceLookup(calls, tokens::page);
+        options.credentials().ifPresent(
+                source -> calls.secure(new CommandSecurity(source, tokens, lookup)));
         StandardInquiry inquiry = calls.ask(new Inquiry(false, 0, INQUIRY_BYTES), INQUIRY_BYTES,
                 StandardInquiry::decode);
         if (!inquiry.isConnected() || inquiry.deviceType() != StandardInquiry.OSD) {
@@ -66,12 +76,17 @@ public final class Osd {
                             : " has no device"));
         }
         calls.send(new TestUnitReady(), MemorySegment.NULL, MemorySegment.NULL, true);
-        return new Osd(calls, inquiry);
+        return new Osd(calls, inquiry, lookup);
     }
 
     /** Returns the standard INQUIRY data of the device. */
     public StandardInquiry inquiry() {
         return inquiry;
+    }
+
+    /** Returns what an issuer of credentials has to know about the device. */
+    public SecuredDevice secured() {
+        return secured;
     }
 
     /** Returns the options. */
@@ -203,8 +218,22 @@ public final class Osd {
     }
 
     /**
-     * Sends any command as it is, such as SET KEY, which the caller has encoded with its capability and the offsets of
-     * its attributes. After a unit attention, or while the device is busy, it is sent again.
+     * Sets a key of a device with security, and invalidates all credentials that it and the keys below it have issued.
+     *
+     * @param partition Partition_ID; 0 for the root key
+     * @param version number of the working key, 0 to 15; 0 for others
+     * @param keyId identifier of the new key, 7 bytes
+     * @param seed 20 bytes, which everybody can read who can read the network
+     */
+    public void setKey(KeyLevel level, long partition, int version, Bytes keyId, Bytes seed)
+            throws IOException {
+        var _ = calls.execute(OsdCommand.of(ServiceAction.SET_KEY, RequestOptions.NONE,
+                common -> new SetKeyCommand(common, level, partition, version, keyId, seed)));
+    }
+
+    /**
+     * Sends any command as it is, which the caller has encoded with its capability and the offsets of its attributes.
+     * After a unit attention, or while the device is busy, it is sent again.
      *
      * @param dataIn buffer for data from the device; {@link MemorySegment#NULL} for none
      * @param dataOut data for the device; {@link MemorySegment#NULL} for none

@@ -28,6 +28,7 @@ import lunar.scsi.MalformedDataException;
 import lunar.scsi.ScsiException;
 import lunar.scsi.Sense;
 import lunar.scsi.wire.BigEndian;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends commands to a device and decodes its answers: the only place that handles retries, residuals and errors.
@@ -43,14 +44,21 @@ final class OsdCalls {
     /** READ past the end of a user object. */
     private static final AdditionalSense PAST_END = new AdditionalSense(0x3b, 0x17);
     private static final int MAX_ASKS = 4;
+    private static final int MAX_REFUSALS = 3;
     private static final int MAX_ROOM = 64 << 20;
 
     private final CommandLink link;
     private final OsdOptions options;
+    private @Nullable CommandSecurity security;
 
     OsdCalls(CommandLink link, OsdOptions options) {
         this.link = link;
         this.options = options;
+    }
+
+    /** Seals all commands from now on; before this is shared with other threads. */
+    void secure(CommandSecurity with) {
+        security = with;
     }
 
     OsdOptions options() { return options; }
@@ -85,8 +93,12 @@ final class OsdCalls {
         CommandFrame frame = frame(command, command.removes()
                 ? AttributeRoom.full(gets)
                 : AttributeRoom.usual(gets));
-        byte[] cdb = frame.cdb().bytes();
-        return received(frame, () -> link.execute(cdb, frame.dataIn(), frame.dataOut()));
+        return received(frame, () -> send(frame));
+    }
+
+    /** Sends a command once. */
+    private ScsiResult send(CommandFrame frame) throws StorageException {
+        return link.execute(frame.sealed(), frame.dataIn(), frame.dataOut());
     }
 
     /**
@@ -99,8 +111,7 @@ final class OsdCalls {
         CommandFrame frame = frame(command, Math.addExact(AttributeRoom.HEADER,
                 Math.multiplyExact(count,
                         AttributeRoom.OBJECT + AttributeRoom.ENTRY + Long.BYTES)));
-        byte[] cdb = frame.cdb().bytes();
-        var _ = transferred(frame, () -> link.execute(cdb, frame.dataIn(), frame.dataOut()));
+        var _ = transferred(frame, () -> send(frame));
         String what = describe(frame);
         try {
             List<Long> ids = frame.objects().isPresent()
@@ -126,19 +137,19 @@ final class OsdCalls {
     /** Executes a command that returns its attributes with its data; returns how much data has come. */
     long executeWithoutRetrieval(OsdCommand command) throws IOException {
         CommandFrame frame = frame(command, 0);
-        byte[] cdb = frame.cdb().bytes();
-        return received(frame, () -> link.execute(cdb, frame.dataIn(), frame.dataOut())).value();
+        return received(frame, () -> send(frame)).value();
     }
 
     /** Starts a command without attributes to get, whose buffers any thread may access. */
-    Started start(OsdCommand command) {
+    Started start(OsdCommand command) throws IOException {
         CommandFrame frame = frame(command, 0);
         return new Started(frame,
-                link.start(frame.cdb().bytes(), frame.dataIn(), frame.dataOut()));
+                link.start(frame.sealed(), frame.dataIn(), frame.dataOut()));
     }
 
-    private CommandFrame frame(OsdCommand command, int roomBytes) {
-        return new CommandFrame(command, roomBytes, options.capability());
+    private CommandFrame frame(OsdCommand command, int roomBytes) throws IOException {
+        return new CommandFrame(command, roomBytes, options.capability(),
+                security == null ? null : security.seal(command));
     }
 
     /** A command in flight. */
@@ -147,11 +158,9 @@ final class OsdCalls {
     /** Waits for a command; sends it again where the device has not executed it. */
     Reply<Long> await(Started started) throws IOException {
         CommandFrame frame = started.frame();
-        byte[] cdb = frame.cdb().bytes();
         var first = new ArrayList<>(List.of(started.result()));
-        return received(frame, () -> first.isEmpty()
-                ? link.execute(cdb, frame.dataIn(), frame.dataOut())
-                : join(first.removeLast()));
+        return received(frame,
+                () -> first.isEmpty() ? send(frame) : join(first.removeLast()));
     }
 
     private static ScsiResult join(CompletableFuture<ScsiResult> future) throws StorageException {
@@ -176,18 +185,31 @@ final class OsdCalls {
     private long transferred(CommandFrame frame, CommandRetries.Attempt attempt)
             throws IOException {
         String what = describe(frame);
-        ScsiResult result;
-        try {
-            result = CommandRetries.send(attempt, frame.command().isIdempotent(),
-                    link.patienceMs(), () -> what).orThrow(what);
-        } catch (StorageException e) {
-            throw OsdErrors.of(e, frame.cdb(), what);
-        }
+        ScsiResult result = admitted(frame, attempt, what);
+        frame.verify(result, what);
         if (frame.command().writes() && result.residual().kind() == Residual.Kind.UNDERFLOW) {
             throw new MediumException(what + ": the device took fewer bytes than it was sent: "
                     + result.residual());
         }
         return bytes(frame, result);
+    }
+
+    /** Sends a command, again with another nonce or credential where that may help; returns its success. */
+    private ScsiResult admitted(CommandFrame frame, CommandRetries.Attempt attempt, String what)
+            throws IOException {
+        for (int refusals = 0;; refusals++) {
+            try {
+                return CommandRetries.send(attempt, frame.command().isIdempotent(),
+                        link.patienceMs(), () -> what).orThrow(what);
+            } catch (StorageException e) {
+                IOException failure = OsdErrors.of(e, frame.cdb(), what);
+                boolean again = failure instanceof AccessDeniedException denied
+                        && refusals < MAX_REFUSALS && frame.renew(denied.sense());
+                if (!again) {
+                    throw failure;
+                }
+            }
+        }
     }
 
     private String describe(CommandFrame frame) {
@@ -199,9 +221,7 @@ final class OsdCalls {
         if (frame.command().writes()) {
             return frame.command().out().byteSize();
         }
-        long most = frame.roomBytes() == 0
-                ? Math.min(frame.wantedBytes(), result.dataInBytes())
-                : frame.wantedBytes();
+        long most = frame.receivedBytes(result);
         return result.sense().filter(sense -> sense.additional().equals(PAST_END))
                 .map(Sense::commandSpecific)
                 .filter(told -> told.isPresent() && told.getAsLong() >= 0)
@@ -269,9 +289,7 @@ final class OsdCalls {
         int room = AttributeRoom.usual(ids);
         for (int i = 0; i < MAX_ASKS; i++) {
             CommandFrame frame = frame(command, room);
-            byte[] cdb = frame.cdb().bytes();
-            List<Attribute> got = received(frame,
-                    () -> link.execute(cdb, frame.dataIn(), frame.dataOut())).attributes();
+            List<Attribute> got = received(frame, () -> send(frame)).attributes();
             if (wild ? !AttributeRoom.isFull(got, room) : got.size() >= ids.size()) {
                 return got;
             }

@@ -3,7 +3,9 @@ package lunar.osd.client;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 import lunar.osd.wire.ServiceAction;
+import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.command.CommonFields;
+import lunar.osd.wire.command.CreateCommand;
 import lunar.osd.wire.command.OsdCdb;
 
 /**
@@ -50,6 +52,18 @@ record OsdCommand(ServiceAction action, Function<CommonFields, OsdCdb> cdb,
         return switch (action) {
             case WRITE, APPEND, CREATE_AND_WRITE -> true;
             default -> false;
+        };
+    }
+
+    /** Whether it may get attributes of the current command: its data and attributes then have known places. */
+    boolean canAskResponse() {
+        return switch (action) {
+            case LIST, LIST_COLLECTION, QUERY, READ_MAP, GET_MEMBER_ATTRIBUTES,
+                    SET_MEMBER_ATTRIBUTES, REMOVE_MEMBER_OBJECTS ->
+                false;
+            case CREATE -> cdb.apply(CommonFields.of(OsdVersion.OSD_2)) instanceof CreateCommand one
+                    && one.objectCount() == 1;
+            default -> true;
         };
     }
 

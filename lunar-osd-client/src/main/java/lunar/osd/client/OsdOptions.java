@@ -1,5 +1,7 @@
 package lunar.osd.client;
 
+import java.util.Optional;
+import lunar.osd.client.security.CredentialSource;
 import lunar.osd.wire.security.Capability;
 
 /**
@@ -9,10 +11,14 @@ import lunar.osd.wire.security.Capability;
  *        least 4 KiB, at most 256 MiB. OSD has no field by which a device tells its limit
  * @param depth how many commands of one transfer or stream are in flight, from 1 to 64
  * @param capability capability of commands whose {@link RequestOptions} have none
+ * @param credentials provides the credentials of commands, for a device with security; empty for none. Then no
+ *        capability of options is used
  */
-public record OsdOptions(int transferBytes, int depth, Capability capability) {
+public record OsdOptions(int transferBytes, int depth, Capability capability,
+        Optional<CredentialSource> credentials) {
     /** 1 MiB in one command, 4 commands in flight, no capability. */
-    public static final OsdOptions DEFAULT = new OsdOptions(1 << 20, 4, Capability.NONE);
+    public static final OsdOptions DEFAULT = new OsdOptions(1 << 20, 4, Capability.NONE,
+            Optional.empty());
 
     private static final int MIN_TRANSFER_BYTES = 4096;
     private static final int MAX_TRANSFER_BYTES = 256 << 20;
@@ -31,16 +37,21 @@ public record OsdOptions(int transferBytes, int depth, Capability capability) {
 
     /** Returns a copy with another length of transfers, in bytes. */
     public OsdOptions withTransferBytes(int value) {
-        return new OsdOptions(value, depth, capability);
+        return new OsdOptions(value, depth, capability, credentials);
     }
 
     /** Returns a copy with another number of commands in flight. */
     public OsdOptions withDepth(int value) {
-        return new OsdOptions(transferBytes, value, capability);
+        return new OsdOptions(transferBytes, value, capability, credentials);
     }
 
     /** Returns a copy with another default capability. */
     public OsdOptions withCapability(Capability value) {
-        return new OsdOptions(transferBytes, depth, value);
+        return new OsdOptions(transferBytes, depth, value, credentials);
+    }
+
+    /** Returns a copy for a device with security. */
+    public OsdOptions withCredentials(CredentialSource value) {
+        return new OsdOptions(transferBytes, depth, capability, Optional.of(value));
     }
 }

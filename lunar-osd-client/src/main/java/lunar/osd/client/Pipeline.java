@@ -30,7 +30,7 @@ final class Pipeline {
     boolean isEmpty() { return started.isEmpty(); }
 
     /** Starts a command that gets no attributes. */
-    void start(OsdCommand command) {
+    void start(OsdCommand command) throws IOException {
         started.add(calls.start(command));
     }
 

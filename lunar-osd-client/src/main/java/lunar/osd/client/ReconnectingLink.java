@@ -148,6 +148,9 @@ final class ReconnectingLink implements CommandLink {
     public long losses() throws StorageException { return current().losses(); }
 
     @Override
+    public Object connection() throws StorageException { return current().session(); }
+
+    @Override
     public ScsiResult execute(byte[] cdb, MemorySegment in, MemorySegment out)
             throws StorageException {
         return current().link().execute(cdb, in, out);

@@ -15,6 +15,9 @@ record SessionLink(Session session, Lun lun) implements CommandLink {
     public String name() { return session.targetName() + "/" + lun; }
 
     @Override
+    public Object connection() { return session; }
+
+    @Override
     public long patienceMs() { return session.options().timeouts().commandMs(); }
 
     @Override

@@ -8,6 +8,9 @@ import lunar.osd.store.ObjectStore;
 import lunar.osd.target.command.CommandThreads;
 import lunar.osd.target.command.OsdCommands;
 import lunar.osd.target.command.OsdLimits;
+import lunar.osd.target.security.DeviceSecurity;
+import lunar.osd.target.security.EnforcedSecurity;
+import lunar.osd.target.security.NoSecurity;
 import lunar.scsi.Bytes;
 import lunar.scsi.mode.ControlModePage;
 import lunar.scsi.mode.ModePages;
@@ -15,6 +18,7 @@ import lunar.scsi.mode.ModeParameters;
 import lunar.scsi.target.CommandSet;
 import lunar.scsi.target.LogicalUnit;
 import lunar.scsi.target.ModeCommands;
+import lunar.scsi.target.Nexus;
 import lunar.scsi.target.PeripheralDevice;
 import lunar.scsi.target.ScsiTask;
 import lunar.scsi.target.UnitContext;
@@ -29,9 +33,9 @@ final class OsdDevice implements PeripheralDevice, ModeCommands.Source {
     /** SAM-5, SPC-4, SPC-5, iSCSI, OSD (no version claimed), OSD-2. */
     private static final List<Integer> STANDARDS = List.of(0x00a0, 0x0460, 0x05c0, 0x0960, 0x0340,
             0x0440);
-    /** OSD information; nothing in it applies to a device without security. */
+    /** OSD information: the system identifier, which credentials are issued for; nothing without security. */
     private static final int INFORMATION_PAGE = 0xb0;
-    /** Security token; there is none without security. */
+    /** Security token of the I_T nexus; there is none without security. */
     private static final int SECURITY_TOKEN_PAGE = 0xb1;
 
     private final LogicalUnit unit;
@@ -39,11 +43,17 @@ final class OsdDevice implements PeripheralDevice, ModeCommands.Source {
     private final Identity identity;
     private final UnitModes<Boolean> modes;
     private final CommandThreads threads = CommandThreads.ofDevice();
+    private final DeviceSecurity security;
 
     OsdDevice(LogicalUnit unit, OsdSpec spec) throws IOException {
         this.unit = unit;
         store = spec.store();
         identity = Identity.of("OSD", store.identity());
+        security = spec.security().isEmpty()
+                ? NoSecurity.NOSEC
+                : EnforcedSecurity.open(store, spec.security().get().method(),
+                        spec.security().get().master(), spec.security().get().replaceKey(),
+                        System::currentTimeMillis);
         ModePages defaults = ModePages.of(
                 List.of(ModePages.Entry.of(ControlModePage.of(true, false, false, 0),
                         ControlModePage.changeable())),
@@ -63,9 +73,14 @@ final class OsdDevice implements PeripheralDevice, ModeCommands.Source {
     }
 
     @Override
-    public List<VpdPage> vpdPages() {
-        return List.of(new OtherVpdPage(INFORMATION_PAGE, Bytes.EMPTY),
-                new OtherVpdPage(SECURITY_TOKEN_PAGE, Bytes.EMPTY));
+    public List<VpdPage> vpdPages(Nexus nexus) {
+        return List.of(new OtherVpdPage(INFORMATION_PAGE, security.systemId()),
+                new OtherVpdPage(SECURITY_TOKEN_PAGE,
+                        security.isOn() ? token(nexus) : Bytes.EMPTY));
+    }
+
+    private Bytes token(Nexus nexus) {
+        return nexus.kept(unit, SecurityToken.class, SecurityToken::create).value();
     }
 
     @Override
@@ -83,7 +98,7 @@ final class OsdDevice implements PeripheralDevice, ModeCommands.Source {
     /** Adds the commands. */
     void register(CommandSet commands, UnitContext context) {
         new OsdCommands(store, identity, new OsdLimits(context.maxTransferBytes()),
-                System::currentTimeMillis, threads).register(commands);
+                System::currentTimeMillis, threads, security, this::token).register(commands);
         new ModeCommands(unit, this).register(commands);
     }
 

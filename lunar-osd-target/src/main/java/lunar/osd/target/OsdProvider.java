@@ -7,8 +7,11 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 import lunar.block.DeviceGoneException;
 import lunar.block.DeviceRecords;
 import lunar.block.DeviceUri;
@@ -17,28 +20,38 @@ import lunar.block.Usage;
 import lunar.osd.store.ObjectStore;
 import lunar.osd.store.directory.DirectoryObjectStore;
 import lunar.osd.store.directory.StoreOptions;
+import lunar.osd.wire.security.SecurityMethod;
 import lunar.scsi.target.StateStore;
 import lunar.scsi.target.UnitSpec;
 import lunar.scsi.target.spi.UnitProvider;
 import lunar.scsi.target.spi.UnitSource;
 
 /**
- * Serves object stores in directories by URIs: {@code osd:DIR?create=true&sync=always}.
+ * Serves object stores in directories by URIs: {@code osd:DIR?create=true&sync=always&security=cmdrsp&key-file=FILE}.
  *
  * <pre>
  * create    true: a directory that is empty or does not exist becomes a store; default false
  * sync      always: every change is on stable storage when its command ends; flush (default): what a FLUSH command or
  *           FUA asks for. Changes that are not flushed survive the end of the process, but not a power failure
+ * security  capkey, cmdrsp, alldata: commands need a capability, and this method at least; nosec (default): none do
+ * key-file  file with the master key, which other users cannot read; needed with security
+ * replace-key  true: the master key may be another than before, which invalidates all credentials; default false
  * </pre>
  */
 public final class OsdProvider implements UnitProvider {
+    private static final String SECURITY = "security";
+    private static final String KEY_FILE = "key-file";
+    private static final String REPLACE_KEY = "replace-key";
+
     /** An open store. */
-    private record Source(ObjectStore store, long sizeBytes) implements UnitSource {
+    private record Source(ObjectStore store, Optional<OsdSecurity> security, long sizeBytes)
+            implements
+            UnitSource {
         @Override
         public UUID identity() { return store.identity(); }
 
         @Override
-        public UnitSpec spec(StateStore state) { return new OsdSpec(store, state); }
+        public UnitSpec spec(StateStore state) { return new OsdSpec(store, state, security); }
 
         @Override
         public void close() throws StorageException { store.close(); }
@@ -52,10 +65,12 @@ public final class OsdProvider implements UnitProvider {
 
     @Override
     public UnitSource open(DeviceUri uri, DeviceRecords records) throws StorageException {
-        uri.requireKnownOptions(Set.of("create", "sync"));
+        uri.requireKnownOptions(
+                Set.of("create", "sync", SECURITY, KEY_FILE, REPLACE_KEY));
         Path directory = directory(uri);
         var options = new StoreOptions(choice(uri, "create", "true", "false"),
                 choice(uri, "sync", "always", "flush"));
+        Optional<OsdSecurity> security = security(uri);
         ObjectStore store;
         try {
             store = DirectoryObjectStore.open(directory, options);
@@ -67,7 +82,8 @@ public final class OsdProvider implements UnitProvider {
         boolean opened = false;
         try {
             Usage usage = store.usage();
-            var source = new Source(store, usage.usedBytes() + usage.availableBytes());
+            var source = new Source(store, security,
+                    usage.usedBytes() + usage.availableBytes());
             opened = true;
             return source;
         } finally {
@@ -93,6 +109,37 @@ public final class OsdProvider implements UnitProvider {
         String[] names = directory.toFile().list();
         boolean isEmpty = names == null ? !Files.exists(directory) : names.length == 0;
         return !options.create() && isEmpty ? "; create it with '" + uri + "?create=true'" : "";
+    }
+
+    /** Reads the master key, before anything is created. */
+    private static Optional<OsdSecurity> security(DeviceUri uri) throws StorageException {
+        String name = uri.option(SECURITY, "nosec");
+        SecurityMethod method = Stream.of(SecurityMethod.values())
+                .filter(each -> each.name().toLowerCase(Locale.ROOT).equals(name)).findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("'" + name
+                        + "' of option 'security' in " + uri
+                        + " is none of nosec, capkey, cmdrsp, alldata"));
+        String file = uri.option(KEY_FILE, "");
+        boolean replace = choice(uri, REPLACE_KEY, "true", "false");
+        if (method == SecurityMethod.NOSEC) {
+            if (!file.isEmpty() || replace) {
+                throw new IllegalArgumentException(uri + " has a key, but no security; add for"
+                        + " example security=cmdrsp");
+            }
+            return Optional.empty();
+        }
+        if (file.isEmpty()) {
+            throw new IllegalArgumentException(uri + " has no key-file; make one with"
+                    + " 'lunar osd newkey FILE'");
+        }
+        try {
+            return Optional.of(
+                    new OsdSecurity(method, MasterKeyFile.read(Path.of(file)), replace));
+        } catch (InvalidPathException e) {
+            throw new IllegalArgumentException(uri + " names no file: " + e.getReason(), e);
+        } catch (IOException e) {
+            throw new DeviceGoneException(problem(e), e);
+        }
     }
 
     private static Path directory(DeviceUri uri) {

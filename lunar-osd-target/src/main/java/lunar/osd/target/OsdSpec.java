@@ -1,6 +1,7 @@
 package lunar.osd.target;
 
 import java.io.IOException;
+import java.util.Optional;
 import lunar.osd.store.ObjectStore;
 import lunar.scsi.target.CommandSet;
 import lunar.scsi.target.LogicalUnit;
@@ -14,16 +15,24 @@ import lunar.scsi.target.UnitSpec;
  *
  * @param store the objects; belongs to the caller, and is not closed by the unit
  * @param state store of reservations and saved mode pages
+ * @param security security; empty for NOSEC: any initiator may use all objects
  */
-public record OsdSpec(ObjectStore store, StateStore state) implements UnitSpec {
+public record OsdSpec(ObjectStore store, StateStore state, Optional<OsdSecurity> security)
+        implements
+        UnitSpec {
     /** Returns a device whose reservations and mode pages are lost when the process ends. */
     public static OsdSpec of(ObjectStore store) {
-        return new OsdSpec(store, StateStore.inMemory());
+        return new OsdSpec(store, StateStore.inMemory(), Optional.empty());
     }
 
     /** Returns a device with another store of reservations and saved mode pages. */
     public OsdSpec withState(StateStore value) {
-        return new OsdSpec(store, value);
+        return new OsdSpec(store, value, security);
+    }
+
+    /** Returns a device that admits commands by their capabilities. */
+    public OsdSpec withSecurity(OsdSecurity value) {
+        return new OsdSpec(store, state, Optional.of(value));
     }
 
     /** {@inheritDoc} Devices are identified by their object stores. */

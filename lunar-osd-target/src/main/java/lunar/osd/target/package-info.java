@@ -7,7 +7,8 @@
  * TargetSpec.of("iqn.2026-11.org.example:objects").withLun(0, OsdSpec.of(store));
  * }</pre>
  *
- * <p>The device has no security: its only method is NOSEC, and capabilities are not looked at.
+ * <p>By default the device has no security: its only method is NOSEC, and capabilities are not looked at. With {@link
+ * lunar.osd.target.OsdSecurity} a command needs a capability, and proof that its sender has the key of it.
  *
  * <p>Threading: commands run on virtual threads of their own, several at a time; the store orders them.
  */

@@ -35,15 +35,24 @@ final class OsdFixture implements AutoCloseable {
 
     final ObjectStore store;
     private final LogicalUnit unit;
-    private final Nexus nexus;
+    private Nexus nexus;
 
     OsdFixture() throws Exception { this(ObjectStores.inMemory()); }
 
     OsdFixture(ObjectStore store) throws Exception { this(store, MAX_TRANSFER); }
 
     OsdFixture(ObjectStore store, int maxTransfer) throws Exception {
-        this.store = store;
-        unit = LogicalUnits.open(OsdSpec.of(store), TARGET, new UnitContext(maxTransfer, 1000));
+        this(OsdSpec.of(store), maxTransfer);
+    }
+
+    OsdFixture(OsdSpec spec, int maxTransfer) throws Exception {
+        store = spec.store();
+        unit = LogicalUnits.open(spec, TARGET, new UnitContext(maxTransfer, 1000));
+        logIn();
+    }
+
+    /** Goes on with a nexus of its own. */
+    void logIn() {
         var port = new TargetPort(TARGET, 1, 1);
         nexus = new Nexus(new InitiatorPort("iqn.2026-11.org.lunar:i", 1), "i",
                 new ScsiTarget(TARGET, List.of(port)), port, new NoTasks(), false);
@@ -90,6 +99,9 @@ final class OsdFixture implements AutoCloseable {
     Reply read(ObjectId object, long offset, int length) {
         return run(new ByteRangeCommand(ServiceAction.READ, v2(), object, length, offset, 0));
     }
+
+    /** Ends the device, not its store. */
+    void end() throws Exception { unit.end(); }
 
     @Override
     public void close() throws Exception {

@@ -51,7 +51,7 @@ final class InquiryCommands {
 
     /** Returns the VPD pages of this unit in ascending order of page code. */
     private List<VpdPage> pages(Nexus nexus) {
-        var pages = new ArrayList<VpdPage>(device.vpdPages());
+        var pages = new ArrayList<VpdPage>(device.vpdPages(nexus));
         pages.add(new UnitSerialNumber(device.identity().serial()));
         pages.add(identification(device.identity(), nexus.port()));
         pages.add(ports(nexus));

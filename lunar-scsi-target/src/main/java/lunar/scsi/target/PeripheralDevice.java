@@ -33,6 +33,11 @@ public interface PeripheralDevice {
         return List.of();
     }
 
+    /** Returns VPD pages like {@link #vpdPages()}, some of which a nexus may have to itself. */
+    default List<VpdPage> vpdPages(Nexus nexus) {
+        return vpdPages();
+    }
+
     /**
      * Accepts a frequent command without decoding it, by {@link ScsiTask#acceptPlain}. Runs on the task's loop.
      *

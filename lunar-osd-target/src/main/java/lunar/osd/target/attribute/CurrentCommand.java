@@ -2,6 +2,7 @@ package lunar.osd.target.attribute;
 
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
+import lunar.scsi.Bytes;
 
 /** Results of the command that is executed, for its current command attributes page. Belongs to its thread. */
 public final class CurrentCommand {
@@ -9,6 +10,7 @@ public final class CurrentCommand {
     private ObjectId object;
     private long appendStart;
     private long usedCapacityChange;
+    private Bytes responseValue = Bytes.EMPTY;
 
     /** Starts with the object that the command addresses. */
     public CurrentCommand(ObjectType type, ObjectId object) {
@@ -40,4 +42,11 @@ public final class CurrentCommand {
     }
 
     long usedCapacityChange() { return usedCapacityChange; }
+
+    /** Sets the integrity check value of a response without sense data; no bytes if the method has none. */
+    public void responseValue(Bytes value) {
+        responseValue = value;
+    }
+
+    Bytes responseValue() { return responseValue; }
 }

@@ -3,18 +3,20 @@ package lunar.osd.target.attribute;
 import static lunar.osd.target.attribute.StandardValue.readOnly;
 
 import java.util.List;
+import lunar.osd.security.IntegrityCheck;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.page.CurrentCommandAttribute;
 import lunar.scsi.Bytes;
 
-/** The current command page. Without security, the response integrity check value is zero. */
+/** The current command page. The response integrity check value is zero unless the security method has one. */
 final class CurrentCommandPage {
     private CurrentCommandPage() {}
 
     static List<StandardValue> values() {
         return List.of(
                 readOnly(CurrentCommandAttribute.RESPONSE_INTEGRITY_CHECK_VALUE,
-                        scope -> Bytes.of(new byte[scope.version().integrityLength()])),
+                        scope -> IntegrityCheck.field(scope.current().responseValue(),
+                                scope.version().integrityLength())),
                 readOnly(CurrentCommandAttribute.OBJECT_TYPE,
                         scope -> Values.number(scope.current().type().code(), 1)),
                 readOnly(CurrentCommandAttribute.PARTITION_ID,

@@ -10,5 +10,7 @@ import lunar.block.Usage;
  * @param usage space of the medium
  * @param maxContinuationLength longest CDB continuation segment, in bytes
  * @param nowMs the device's clock, in milliseconds since 1970 UTC
+ * @param security state of its security
  */
-public record DeviceFacts(Identity identity, Usage usage, int maxContinuationLength, long nowMs) {}
+public record DeviceFacts(Identity identity, Usage usage, int maxContinuationLength, long nowMs,
+        SecurityFacts security) {}

@@ -6,7 +6,6 @@ import static lunar.osd.target.attribute.StandardValue.stored;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import lunar.block.StorageException;
@@ -23,7 +22,6 @@ import lunar.scsi.Bytes;
 
 /** The information pages: identifiers, names, capacities. */
 final class InformationPages {
-    private static final int SYSTEM_ID_LENGTH = 20;
     private static final int ISOLATION_LENGTH = 32;
     /** ACCESSIBILITY: everything is accessible. */
     private static final Bytes ACCESSIBLE = Values.number(0, 4);
@@ -33,11 +31,13 @@ final class InformationPages {
     static List<StandardValue> ofRoot() {
         var all = new ArrayList<>(List.of(
                 new StandardValue(RootAttribute.SYSTEM_ID.id(),
-                        scope -> systemId(scope), SetRule.byFormat(SYSTEM_ID_LENGTH),
+                        scope -> SystemId.of(scope.objects(),
+                                scope.facts().identity().uuid()),
+                        SetRule.byFormat(SystemId.LENGTH),
                         (change, value) -> change.store(RootAttribute.SYSTEM_ID.id(),
                                 value.length() == 0
                                         ? value
-                                        : Values.padded(value, SYSTEM_ID_LENGTH))),
+                                        : Values.padded(value, SystemId.LENGTH))),
                 readOnly(RootAttribute.VENDOR,
                         scope -> Values.text(scope.facts().identity().vendor(), 8, ' ')),
                 readOnly(RootAttribute.PRODUCT,
@@ -67,18 +67,6 @@ final class InformationPages {
                     scope -> Values.number(scope.facts().maxContinuationLength(), 4)));
         }
         return all;
-    }
-
-    /** Returns the system identifier that FORMAT OSD has set; before, one made of the device's UUID. */
-    private static Bytes systemId(AttributeScope scope) throws StorageException {
-        Bytes set = scope.stored(RootAttribute.SYSTEM_ID.id());
-        if (set.length() > 0) {
-            return set;
-        }
-        var uuid = scope.facts().identity().uuid();
-        return Bytes.of(ByteBuffer.allocate(SYSTEM_ID_LENGTH)
-                .putLong(uuid.getMostSignificantBits())
-                .putLong(uuid.getLeastSignificantBits()).array());
     }
 
     private static Bytes totalCapacity(AttributeScope scope) throws StorageException {

@@ -44,6 +44,8 @@ final class StandardPages {
         PROVIDERS.put(StandardPage.USER_OBJECT_COLLECTIONS.number(), new CollectionsPage());
         PROVIDERS.put(StandardPage.PARTITION_ATTRIBUTES_ACCESS.number(),
                 new StoredPage(StandardPage.PARTITION_ATTRIBUTES_ACCESS.number()));
+        PROVIDERS.put(SecretPage.OF_ROOT, new SecretPage());
+        PROVIDERS.put(SecretPage.OF_PARTITION, new SecretPage());
         PROVIDERS.put(Quota.FORMATTED_CAPACITY.page(),
                 new TablePage(Quota.FORMATTED_CAPACITY.page(), InformationPages.ofFormat()));
     }

@@ -50,7 +50,8 @@ final class AttributePhases {
     static DeviceFacts facts(DeviceState device, ObjectId object, long nowMs)
             throws StorageException {
         Usage usage = object.isRoot() ? device.store().usage() : new Usage(0, 0);
-        return new DeviceFacts(device.identity(), usage, OsdLimits.MAX_CONTINUATION, nowMs);
+        return new DeviceFacts(device.identity(), usage, OsdLimits.MAX_CONTINUATION, nowMs,
+                device.security());
     }
 
     /** Refuses attributes that objects of a type cannot be set to. */

@@ -143,6 +143,13 @@ record AttributeRequests(List<SetEntry> sets, List<AttributeId> list, OptionalIn
                 id -> StandardPage.of(id.page()).filter(SETTINGS::contains).isPresent());
     }
 
+    /** Returns all attributes that are got; those of a page as number FFFFFFFFh. */
+    List<AttributeId> ids() {
+        return page.isPresent()
+                ? List.of(new AttributeId(page.getAsInt(), AttributeId.ALL_NUMBERS))
+                : list;
+    }
+
     /** Whether attributes of the current command are got. */
     boolean getCurrentCommand() {
         return (page.isPresent() && AttributeReader.isOfCurrentCommand(page.getAsInt()))

@@ -32,6 +32,16 @@ final class CdbFieldAt {
         return command.common().version() == OsdVersion.OSD_1 ? 44 : 40;
     }
 
+    /** Data-in integrity check value offset. */
+    static int dataInIntegrity(OsdCdb command) {
+        return command.common().version() == OsdVersion.OSD_1 ? 192 : 228;
+    }
+
+    /** Data-out integrity check value offset. */
+    static int dataOutIntegrity(OsdCdb command) {
+        return dataInIntegrity(command) + 4;
+    }
+
     /** List identifier. */
     static int listIdentifier(OsdCdb command) {
         return command.common().version() == OsdVersion.OSD_1 ? 32 : 48;

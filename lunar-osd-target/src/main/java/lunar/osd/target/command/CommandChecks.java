@@ -1,6 +1,8 @@
 package lunar.osd.target.command;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import lunar.osd.target.security.DeviceSecurity;
 import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.attribute.Attribute;
@@ -28,8 +30,12 @@ final class CommandChecks {
     private static final int ISOLATION_BIT = 2;
 
     private final OsdLimits limits;
+    private final DeviceSecurity security;
 
-    CommandChecks(OsdLimits limits) { this.limits = limits; }
+    CommandChecks(OsdLimits limits, DeviceSecurity security) {
+        this.limits = limits;
+        this.security = security;
+    }
 
     /** Decodes a CDB with operation code 7Fh. */
     OsdCdb decode(MemorySegment cdb) throws InvalidCdbException {
@@ -77,6 +83,13 @@ final class CommandChecks {
             }
         }
         checkAttributes(command.common().attributes());
+        checkIntegrity(security.dataOutIntegrity(command), CdbFieldAt.dataOutIntegrity(command));
+        checkIntegrity(security.dataInIntegrity(command), CdbFieldAt.dataInIntegrity(command));
+    }
+
+    /** Refuses an offset of integrity information that has no meaning, or is beyond all transfers. */
+    private void checkIntegrity(Optional<BufferPart> part, int at) throws InvalidCdbException {
+        checkEnd(part.orElseThrow(() -> InvalidCdbException.field(at)), at);
     }
 
     /** Refuses isolation from other commands that the root information page does not list as supported. */
@@ -146,7 +159,12 @@ final class CommandChecks {
     }
 
     /** Returns the bytes of data-out that a command needs. */
-    static long dataOutBytes(OsdCdb command) {
+    long dataOutBytes(OsdCdb command) {
+        return Math.max(withoutIntegrity(command),
+                security.dataOutIntegrity(command).map(BufferPart::end).orElse(0L));
+    }
+
+    private static long withoutIntegrity(OsdCdb command) {
         long data = command.continuationLength() + switch (command) {
             case ByteRangeCommand range -> range.hasDataOut() ? range.byteCount() : 0;
             case SetMasterKeyCommand keys -> keys.parameterListLength();

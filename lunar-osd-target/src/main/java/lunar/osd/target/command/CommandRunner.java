@@ -1,12 +1,16 @@
 package lunar.osd.target.command;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.function.Consumer;
 import lunar.block.BlockRequest;
 import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
 import lunar.osd.store.NoSuchObjectException;
 import lunar.osd.target.attribute.RefusedException;
+import lunar.osd.target.security.Admission;
+import lunar.osd.target.security.CommandSeal;
+import lunar.osd.target.security.SecuredRequest;
 import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.attribute.PageParameters;
@@ -15,6 +19,7 @@ import lunar.osd.wire.command.ListCommand;
 import lunar.osd.wire.command.OsdCdb;
 import lunar.osd.wire.command.QueryCommand;
 import lunar.osd.wire.command.ReadMapCommand;
+import lunar.osd.wire.security.SecurityMethod;
 import lunar.scsi.IllegalRequestException;
 import lunar.scsi.Sense;
 import lunar.scsi.Status;
@@ -44,10 +49,14 @@ final class CommandRunner {
         BufferPart retrieved = AttributeRequests.retrieved(command.common().attributes());
         var progress = new FunctionProgress(!retrieved.isEmpty(),
                 AttributeRequests.sets(command.common().attributes()));
+        BufferPart integrity = device.security().dataInIntegrity(command)
+                .orElse(BufferPart.NONE);
         DataOut out;
         try {
-            out = DataOut.of(command, task.dataOut());
+            out = DataOut.of(command, task.dataOut(), device.security()
+                    .dataOutIntegrity(command).orElse(BufferPart.NONE));
             checkRetrieved(command, out, retrieved);
+            checkIntegrity(command, dataInBytes(command, out, retrieved), integrity);
         } catch (IllegalRequestException e) {
             task.checkCondition(identified(e.sense(), command, progress));
             return;
@@ -55,13 +64,50 @@ final class CommandRunner {
             task.checkCondition(identified(e.sense(), command, progress));
             return;
         }
-        MemorySegment room = room(task, dataInBytes(command, out, retrieved));
+        MemorySegment room = room(task, Math.max(dataInBytes(command, out, retrieved),
+                (int) integrity.end()));
         if (room == null) {
             task.end(Status.BUSY);
             return;
         }
         var in = new DataIn(room, retrieved);
-        task.work(device.threads(), () -> run(task, command, function, out, in, progress));
+        task.work(device.threads(),
+                () -> run(task, command, function, out, in, integrity, progress));
+    }
+
+    /** Executes a command whose data are not looked at, on the task's loop, if it is admitted. */
+    void admit(ScsiTask task, OsdCdb command, Consumer<ScsiTask> function) {
+        if (!device.security().isOn()) {
+            function.accept(task);
+            return;
+        }
+        task.work(device.threads(), () -> {
+            Admission admission = device.security().admit(new SecuredRequest(command,
+                    task.cdbBytes(), MemorySegment.NULL, BufferPart.NONE, List.of(), List.of(),
+                    List.of(), device.tokens().apply(task.nexus()), task.nexus().toString()));
+            return admission.refusal().<Consumer<ScsiTask>>map(sense -> refusal(sense, command,
+                    new FunctionProgress(false, false), admission.seal())).orElse(function);
+        });
+    }
+
+    private Admission admission(ScsiTask task, OsdCdb command, DataOut out,
+            AttributeRequests requests) throws StorageException {
+        return device.security().isOn()
+                ? device.security().admit(new SecuredRequest(command, task.cdbBytes(),
+                        out.bytes(), out.dataPart(), out.extents(), requests.ids(),
+                        requests.sets().stream().map(set -> set.attribute().id()).toList(),
+                        device.tokens().apply(task.nexus()), task.nexus().toString()))
+                : Admission.FREE;
+    }
+
+    /** Refuses integrity information that is not behind all other data-in, or not there although the method has it. */
+    private void checkIntegrity(OsdCdb command, int dataInBytes, BufferPart integrity)
+            throws RefusedException {
+        boolean needed = device.security().isOn() && dataInBytes > 0 && command.common()
+                .capability().securityMethod() == SecurityMethod.ALLDATA.code();
+        if (needed && integrity.offset() < dataInBytes) {
+            throw RefusedException.field(CdbFieldAt.dataInIntegrity(command));
+        }
     }
 
     /** Refuses retrieved attributes that would overwrite data. */
@@ -102,34 +148,66 @@ final class CommandRunner {
     }
 
     private <C extends OsdCdb> Consumer<ScsiTask> run(ScsiTask task, C command,
-            Function<C> function, DataOut out, DataIn in, FunctionProgress progress) {
+            Function<C> function, DataOut out, DataIn in, BufferPart integrity,
+            FunctionProgress progress) {
+        CommandSeal seal = CommandSeal.NONE;
         try {
             AttributeRequests requests = AttributeRequests.decode(command.common().attributes(),
                     out, command.common().version());
+            Admission admission = admission(task, command, out, requests);
+            seal = admission.seal();
+            if (admission.refusal().isPresent()) {
+                return refusal(admission.refusal().get(), command, progress, seal);
+            }
             var run = new CommandRun(command, device, out, in, requests, progress, task::aborted);
+            run.current().responseValue(seal.responseValue());
             progress.validated();
-            function.run(run, command);
+            try {
+                function.run(run, command);
+            } finally {
+                changed(command);
+            }
             if (OsdAccess.of(command) == Access.WRITE && command.common().options().fua()
                     && !(command instanceof ByteRangeCommand)) {
                 device.store().flush();
             }
-            int bytes = in.finish();
-            return run.condition().<Consumer<ScsiTask>>map(
-                    sense -> ended -> ended.checkCondition(
-                            identified(sense, command, progress), bytes))
-                    .orElse(ended -> end(ended, bytes));
+            int bytes = finish(in, integrity, seal);
+            if (run.condition().isPresent()) {
+                Sense sense = seal.seal(identified(run.condition().get(), command, progress));
+                return ended -> ended.checkCondition(sense, bytes);
+            }
+            return ended -> end(ended, bytes);
         } catch (IllegalRequestException e) {
-            return refusal(e.sense(), command, progress);
+            return refusal(e.sense(), command, progress, seal);
         } catch (RefusedException e) {
-            return refusal(e.sense(), command, progress);
+            return refusal(e.sense(), command, progress, seal);
         } catch (NoSuchObjectException e) {
-            return refusal(missing(e.object()), command, progress);
+            return refusal(missing(e.object()), command, progress, seal);
         } catch (OutOfRangeException _) {
-            return refusal(Sense.invalidFieldInCdb(CdbFieldAt.start(command)), command, progress);
+            return refusal(Sense.invalidFieldInCdb(CdbFieldAt.start(command)), command, progress,
+                    seal);
         } catch (StorageException e) {
-            return ended -> StorageSense.end(ended, e,
+            Sense sense = seal.seal(
                     identified(StorageSense.of(operation(command), e), command, progress));
+            return ended -> StorageSense.end(ended, e, sense);
         }
+    }
+
+    /** Tells the security about changes of keys and partitions, whether they have succeeded or not. */
+    private void changed(OsdCdb command) throws StorageException {
+        switch (command.action()) {
+            case SET_KEY, CREATE_PARTITION, REMOVE_PARTITION, FORMAT_OSD ->
+                device.security().changed();
+            default -> {
+            }
+        }
+    }
+
+    private static int finish(DataIn in, BufferPart integrity, CommandSeal seal) {
+        return seal.sealsDataIn() && !integrity.isEmpty()
+                ? in.finish(integrity, (data, retrieved) -> MemorySegment
+                        .ofArray(seal.dataIn(data, retrieved)))
+                : in.finish();
     }
 
     private static void end(ScsiTask task, int bytes) {
@@ -160,8 +238,9 @@ final class CommandRunner {
     }
 
     private static Consumer<ScsiTask> refusal(Sense sense, OsdCdb command,
-            FunctionProgress progress) {
-        return ended -> ended.checkCondition(identified(sense, command, progress));
+            FunctionProgress progress, CommandSeal seal) {
+        Sense sealed = seal.seal(identified(sense, command, progress));
+        return ended -> ended.checkCondition(sealed);
     }
 
     private static Sense identified(Sense sense, OsdCdb command, FunctionProgress progress) {

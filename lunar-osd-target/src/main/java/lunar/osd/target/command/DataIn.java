@@ -2,6 +2,7 @@ package lunar.osd.target.command;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.BinaryOperator;
 import lunar.osd.wire.BufferPart;
 
 /**
@@ -58,6 +59,22 @@ final class DataIn {
     /** Sets the bytes of retrieved attributes. */
     void retrievedLength(long bytes) {
         retrievedLength = bytes;
+    }
+
+    /**
+     * Puts integrity information behind everything else, where there is room.
+     *
+     * @param information makes it of the data and of the retrieved attributes
+     * @return the bytes of data-in
+     */
+    int finish(BufferPart at, BinaryOperator<MemorySegment> information) {
+        int end = finish();
+        MemorySegment bytes = information.apply(data(0, dataLength),
+                data(retrieved.offset(), retrievedLength));
+        data(end, at.offset() - end).fill((byte) 0);
+        MemorySegment target = data(at.offset(), at.length());
+        MemorySegment.copy(bytes, 0, target, 0, target.byteSize());
+        return (int) at.end();
     }
 
     /** Zeroes the gap; returns the bytes of data-in. */

@@ -37,11 +37,12 @@ final class DataOut {
     /**
      * Takes data-out apart; the lists in it are decoded later.
      *
+     * @param integrity where it has integrity information
      * @throws InvalidParameterListException 1Ah/00h for a part that is not there, 26h/00h for an error in the
      *         continuation segment
      * @throws RefusedException 24h/00h for parts that overlap
      */
-    static DataOut of(OsdCdb command, MemorySegment bytes)
+    static DataOut of(OsdCdb command, MemorySegment bytes, BufferPart integrity)
             throws InvalidParameterListException, RefusedException {
         List<ContinuationDescriptor> continuation = continuation(command, bytes);
         List<ScatterGather.Extent> extents = command instanceof ByteRangeCommand range
@@ -66,6 +67,7 @@ final class DataOut {
             }
             case PageParameters page -> parts.add(page.setValue(), CdbFieldAt.PAGE_SET_OFFSET);
         }
+        parts.add(integrity, CdbFieldAt.dataOutIntegrity(command));
         return new DataOut(bytes, continuation, extents, data);
     }
 
@@ -145,6 +147,12 @@ final class DataOut {
     MemorySegment bytes(BufferPart part) {
         return part.isEmpty() ? MemorySegment.NULL : bytes.asSlice(part.offset(), part.length());
     }
+
+    /** Returns all bytes. */
+    MemorySegment bytes() { return bytes; }
+
+    /** Returns where the data of the command itself are. */
+    BufferPart dataPart() { return data; }
 
     /** Returns the data of the command itself. */
     MemorySegment data() { return bytes(data); }

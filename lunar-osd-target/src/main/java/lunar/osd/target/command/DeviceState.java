@@ -1,8 +1,12 @@
 package lunar.osd.target.command;
 
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import lunar.block.Identity;
 import lunar.osd.store.ObjectStore;
+import lunar.osd.target.security.DeviceSecurity;
+import lunar.scsi.Bytes;
+import lunar.scsi.target.Nexus;
 
 /**
  * State that the commands of a device share. Thread-safe.
@@ -14,13 +18,16 @@ import lunar.osd.store.ObjectStore;
  * @param settings cached settings of objects
  * @param lists lists that initiators may continue
  * @param threads run the commands
+ * @param security which commands are admitted
+ * @param tokens returns the security token of an I_T nexus
  */
 record DeviceState(ObjectStore store, Identity identity, OsdLimits limits, LongSupplier clock,
         SettingsCache settings, ListRegistry lists,
-        CommandThreads threads) {
+        CommandThreads threads, DeviceSecurity security, Function<Nexus, Bytes> tokens) {
     static DeviceState of(ObjectStore store, Identity identity, OsdLimits limits,
-            LongSupplier clock, CommandThreads threads) {
+            LongSupplier clock, CommandThreads threads, DeviceSecurity security,
+            Function<Nexus, Bytes> tokens) {
         return new DeviceState(store, identity, limits, clock, new SettingsCache(store),
-                new ListRegistry(), threads);
+                new ListRegistry(), threads, security, tokens);
     }
 }

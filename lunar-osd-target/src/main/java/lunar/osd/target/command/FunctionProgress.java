@@ -28,7 +28,7 @@ final class FunctionProgress {
         }
     }
 
-    /** Records that the command is valid. Without security, so are its capabilities. */
+    /** Records that the command is valid, and admitted. */
     void validated() {
         completed.add(CommandFunction.VALIDATION);
         for (CommandFunction capability : Set.of(CommandFunction.COMMAND_CAPABILITY,

@@ -11,9 +11,11 @@ import lunar.osd.store.ObjectWriter;
 import lunar.osd.store.Timestamp;
 import lunar.osd.target.attribute.Quota;
 import lunar.osd.target.attribute.RefusedException;
+import lunar.osd.target.attribute.SecretPage;
 import lunar.osd.target.attribute.Values;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
+import lunar.osd.wire.attribute.Attribute;
 import lunar.osd.wire.command.AttributesCommand;
 import lunar.osd.wire.command.CreateCommand;
 import lunar.osd.wire.command.CreatePartitionCommand;
@@ -34,7 +36,11 @@ final class ObjectCommands {
         }
         run.phases().check(ObjectType.ROOT, true);
         run.change(objects -> {
+            List<Attribute> secrets = SecretPage.ofRoot(objects);
             objects.clear();
+            for (Attribute secret : secrets) {
+                objects.setAttribute(ObjectId.ROOT, secret.id(), secret.value());
+            }
             if (command.capacity() != 0) {
                 objects.setAttribute(ObjectId.ROOT, Quota.FORMATTED_CAPACITY,
                         Values.int64(command.capacity()));

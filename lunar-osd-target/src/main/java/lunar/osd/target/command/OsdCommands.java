@@ -6,11 +6,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import lunar.block.Identity;
 import lunar.block.StorageException;
 import lunar.osd.store.ObjectStore;
 import lunar.osd.target.attribute.RefusedException;
+import lunar.osd.target.security.DeviceSecurity;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.command.AttributesCommand;
@@ -37,11 +39,12 @@ import lunar.scsi.Sense;
 import lunar.scsi.command.CommandDescriptor;
 import lunar.scsi.target.CommandHandler;
 import lunar.scsi.target.CommandSet;
+import lunar.scsi.target.Nexus;
 import lunar.scsi.target.ReaderRule;
 import lunar.scsi.target.ScsiTask;
 import lunar.scsi.wire.BigEndian;
 
-/** The commands of a device without security. Commands that set keys are not supported. */
+/** The commands of a device. Without security, those that set keys are not supported. */
 public final class OsdCommands {
     private static final int OPCODE = 0x7f;
     private static final int RESERVED_FROM = 2;
@@ -50,20 +53,24 @@ public final class OsdCommands {
 
     private final DeviceState device;
     private final CommandRunner runner;
+    private final CommandChecks checks;
 
     /**
      * @param clock the device's clock, in milliseconds since 1970 UTC
      * @param threads run the commands
+     * @param security which commands are admitted
+     * @param tokens returns the security token of an I_T nexus
      */
     public OsdCommands(ObjectStore store, Identity identity, OsdLimits limits,
-            LongSupplier clock, CommandThreads threads) {
-        device = DeviceState.of(store, identity, limits, clock, threads);
+            LongSupplier clock, CommandThreads threads, DeviceSecurity security,
+            Function<Nexus, Bytes> tokens) {
+        device = DeviceState.of(store, identity, limits, clock, threads, security, tokens);
         runner = new CommandRunner(device);
+        checks = new CommandChecks(limits, security);
     }
 
     /** Adds the commands. */
     public void register(CommandSet commands) {
-        var checks = new CommandChecks(device.limits());
         commands.withDecoder(OPCODE, checks::decode,
                 descriptors().toArray(CommandDescriptor[]::new));
         add(commands, ByteRangeCommand.class, DataCommands::execute);
@@ -80,14 +87,18 @@ public final class OsdCommands {
         add(commands, ReadMapCommand.class, MapCommands::execute);
         add(commands, StructureCheckCommand.class, StructureCheck::execute);
         commands.add(CommandHandler.of(PerformScsiCommand.class, OsdAccess::of,
-                OsdCommands::performScsi).takingAnyDataOut())
+                this::performScsi).takingAnyDataOut())
                 .add(CommandHandler.of(PerformTaskManagementCommand.class, OsdAccess::of,
-                        OsdCommands::performTaskManagement))
-                .add(CommandHandler.of(SetKeyCommand.class, OsdAccess::of,
-                        OsdCommands::notSupported))
+                        this::performTaskManagement))
                 .add(CommandHandler.of(SetMasterKeyCommand.class, OsdAccess::of,
                         OsdCommands::notSupported)
-                        .withDataOut(CommandChecks::dataOutBytes).takingLess());
+                        .withDataOut(checks::dataOutBytes).takingLess());
+        if (device.security().isOn()) {
+            add(commands, SetKeyCommand.class, KeyCommands::execute);
+        } else {
+            commands.add(CommandHandler.of(SetKeyCommand.class, OsdAccess::of,
+                    OsdCommands::notSupported));
+        }
     }
 
     private <C extends OsdCdb> void add(CommandSet commands, Class<C> type,
@@ -100,7 +111,7 @@ public final class OsdCommands {
         return CommandHandler
                 .of(type, OsdAccess::of,
                         (task, command) -> runner.execute(task, command, function))
-                .withDataOut(CommandChecks::dataOutBytes).takingLess().takingLong();
+                .withDataOut(checks::dataOutBytes).takingLess().takingLong();
     }
 
     /** A flush changes no data: initiators that may only read send it too, as they do to disks. */
@@ -122,11 +133,12 @@ public final class OsdCommands {
     // --- commands that are not run by the runner ---
 
     /** Executes the command in the CDB; there is no place for attributes beside it. */
-    private static void performScsi(ScsiTask task, PerformScsiCommand command) {
+    private void performScsi(ScsiTask task, PerformScsiCommand command) {
         if (!AttributeRequests.isNone(command.common().attributes())) {
             refuse(task, command, Sense.invalidFieldInCdb(CdbFieldAt.ATTRIBUTES));
         } else {
-            new EmbeddedTask(task, command).execute();
+            runner.admit(task, command,
+                    admitted -> new EmbeddedTask(admitted, command).execute());
         }
     }
 
@@ -134,10 +146,10 @@ public final class OsdCommands {
      * Rejects every function: task management belongs to the transport, which knows the tasks and their tags, and has
      * requests for it.
      */
-    private static void performTaskManagement(ScsiTask task,
-            PerformTaskManagementCommand command) {
-        task.good(new TaskManagementResponse(TaskManagementResponse.REJECTED, 0).bytes(),
-                command.allocationLength());
+    private void performTaskManagement(ScsiTask task, PerformTaskManagementCommand command) {
+        runner.admit(task, command, admitted -> admitted.good(
+                new TaskManagementResponse(TaskManagementResponse.REJECTED, 0).bytes(),
+                command.allocationLength()));
     }
 
     private static void notSupported(ScsiTask task, OsdCdb command) {
@@ -151,12 +163,12 @@ public final class OsdCommands {
 
     // --- descriptors ---
 
-    private static List<CommandDescriptor> descriptors() {
+    private List<CommandDescriptor> descriptors() {
         var all = new ArrayList<CommandDescriptor>();
         for (OsdVersion version : OsdVersion.values()) {
             for (ServiceAction action : ServiceAction.values()) {
                 boolean supported = action.hasLayout() && action.isIn(version)
-                        && action != ServiceAction.SET_KEY
+                        && (action != ServiceAction.SET_KEY || device.security().isOn())
                         && action != ServiceAction.SET_MASTER_KEY;
                 if (supported) {
                     all.add(descriptor(action, version));

@@ -28,6 +28,13 @@ public record RequestNonce(long timeMs, Bytes random) {
         return new RequestNonce(Fields.int48(from, at), Fields.bytes(from, at + 6, RANDOM_LENGTH));
     }
 
+    /** Returns the nonce as it is in a CDB. */
+    public Bytes bytes() {
+        var bytes = MemorySegment.ofArray(new byte[LENGTH]);
+        encode(bytes, 0);
+        return Bytes.of(bytes);
+    }
+
     void encode(MemorySegment to, long at) {
         Fields.int48(to, at, timeMs);
         Fields.bytes(to, at + 6, random);

@@ -1,0 +1,35 @@
+package lunar.osd.client.security;
+
+import java.io.IOException;
+import java.util.List;
+import lunar.scsi.Bytes;
+
+/** What an issuer of credentials has to know about a device. Thread-safe. */
+public interface SecuredDevice {
+    /** Number of working keys of a partition. */
+    int WORKING_KEYS = 16;
+
+    /**
+     * What the keys of a partition follow from.
+     *
+     * @param createdMs when it was created, in milliseconds since 1970
+     * @param partitionKey identifier of its key; no bytes if SET KEY has not set it
+     * @param workingKeys identifiers of its 16 working keys, likewise
+     */
+    record PartitionKeyIds(long createdMs, Bytes partitionKey, List<Bytes> workingKeys) {
+        /** Makes the list unmodifiable. */
+        public PartitionKeyIds {
+            workingKeys = List.copyOf(workingKeys);
+        }
+    }
+
+    /** Returns the OSD system identifier, 20 bytes. */
+    Bytes systemId() throws IOException;
+
+    /**
+     * Asks what the keys of a partition follow from, with a credential of the root key.
+     *
+     * @throws lunar.osd.client.NoSuchObjectException if it does not exist
+     */
+    PartitionKeyIds keyIds(long partition) throws IOException;
+}

@@ -1,0 +1,92 @@
+package lunar.osd.target.security;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import lunar.block.StorageException;
+import lunar.osd.security.InitialSeeds;
+import lunar.osd.security.SecretKey;
+import lunar.osd.store.ObjectReader;
+import lunar.osd.store.ObjectStore;
+import lunar.osd.store.ObjectWriter;
+import lunar.osd.wire.ObjectId;
+import lunar.osd.wire.command.SetKeyCommand;
+
+/**
+ * The secret keys: the master key, the root key, and those of partitions. Keys that SET KEY has set are secret
+ * attributes of the root and of partitions; all others follow from the key above them. Keys are cached until one
+ * changes. Thread-safe.
+ */
+final class KeyHierarchy {
+    private static final int MAX_CACHED = 4096;
+
+    private final ObjectStore store;
+    private final SecretKey master;
+    private final Map<Long, PartitionKeys> partitions = new ConcurrentHashMap<>();
+    private final AtomicLong changes = new AtomicLong();
+
+    KeyHierarchy(ObjectStore store, SecretKey master) {
+        this.store = store;
+        this.master = master;
+    }
+
+    SecretKey master() { return master; }
+
+    /** Returns the root key. */
+    NamedKey root(ObjectReader objects) throws StorageException {
+        return NamedKey.below(master, objects, ObjectId.ROOT, SecretAttribute.ROOT_KEY,
+                InitialSeeds.ofRoot());
+    }
+
+    /** Returns the root key; not within a query or a change. */
+    NamedKey root() throws StorageException {
+        return store.<NamedKey, RuntimeException>query(this::root);
+    }
+
+    /** Returns the keys of a partition. */
+    PartitionKeys of(ObjectReader objects, long partition) throws StorageException {
+        return PartitionKeys.read(objects, root(objects).key(), partition);
+    }
+
+    /** Returns the keys of a partition, perhaps from the cache; not within a query or a change. */
+    PartitionKeys of(long partition) throws StorageException {
+        PartitionKeys known = partitions.get(partition);
+        if (known != null) {
+            return known;
+        }
+        long before = changes.get();
+        PartitionKeys found = store.<PartitionKeys, RuntimeException>query(
+                objects -> of(objects, partition));
+        if (partitions.size() >= MAX_CACHED) {
+            partitions.clear();
+        }
+        partitions.put(partition, found);
+        if (changes.get() != before) { // what was read may be older than a change
+            partitions.remove(partition);
+        }
+        return found;
+    }
+
+    /** Sets a key, which takes effect with the change, and invalidates all below. */
+    void set(ObjectWriter objects, SetKeyCommand command) throws StorageException {
+        var object = ObjectId.ofPartition(command.partition());
+        SecretKey above = switch (command.level()) {
+            case ROOT -> master;
+            case PARTITION -> root(objects).key();
+            case WORKING -> of(objects, command.partition()).partition().key();
+        };
+        var attribute = switch (command.level()) {
+            case ROOT -> SecretAttribute.ROOT_KEY;
+            case PARTITION -> SecretAttribute.PARTITION_KEY;
+            case WORKING -> SecretAttribute.workingKey(command.keyVersion());
+        };
+        objects.setAttribute(object, attribute, new SetKey(above.derive(command.seed()),
+                command.keyId(), SetKey.fingerprint(above)).encode());
+    }
+
+    /** Called after keys or partitions may have changed. */
+    void changed() {
+        changes.incrementAndGet();
+        partitions.clear();
+    }
+}
