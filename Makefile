@@ -10,7 +10,7 @@ help: ## list the recipes
 test: ## everything but the VM: build, style, unit, contract, property, simulation, interop with real peers
 	./scripts/peers
 	rm -rf lunar-*/target/surefire-reports lunar-*/target/failsafe-reports
-	$(MVN) -fae verify -Pit; status=$$?; ./scripts/skipped && exit $$status
+	$(MVN) -T 2 -fae verify -Pit; status=$$?; ./scripts/skipped && exit $$status
 
 unit: ## the fast part of test: no foreign peers
 	$(MVN) verify
@@ -22,7 +22,7 @@ conformance: ## libiscsi's conformance suite over several kinds of unit; says wh
 	@awk '{ n[$$1]++ } END { for (v in n) printf "%s %d  ", v, n[v]; print "" }' lunar-it/target/iscsi-test-cu.verdicts
 
 vm: ## the Linux kernel's initiator on our target, in a QEMU guest
-	./lab/vm/check
+	./lab/vm/check --jobs 2
 
 format: ## format the sources
 	$(MVN) -q -pl '!lunar-bom' spotless:apply
