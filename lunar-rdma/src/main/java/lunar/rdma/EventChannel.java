@@ -211,8 +211,8 @@ public final class EventChannel implements AutoCloseable {
     }
 
     /**
-     * Waits until there are completions or connection events, then handles the events as {@link #poll} does. Also returns
-     * after {@link #wakeup}, when the time limit expires, and spuriously.
+     * Waits until there are completions or connection events, then handles the events as {@link #poll} does. Also
+     * returns after {@link #wakeup}, when the time limit expires, and spuriously.
      *
      * @param limitMs time limit in milliseconds; 0 for none
      */
