@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * no thread holds it. Thread-safe.
  */
 final class DataFile {
-    /** What has become of it. */
+    /** Open or closed, for good. */
     private enum State {
         OPEN, CLOSED
     }

@@ -42,6 +42,7 @@ public final class DirectoryObjectStore implements ObjectStore {
     private final ObjectData data;
     private final Housekeeping housekeeping;
     private final Checkpoints checkpoints;
+    private final Reclaim reclaim;
     private volatile boolean closed;
 
     private DirectoryObjectStore(StoreDirectory directory, StoreLock lock, Sql sql,
@@ -59,6 +60,7 @@ public final class DirectoryObjectStore implements ObjectStore {
         var locks = new ObjectLocks();
         this.data = new ObjectData(files, locks, commits, store, space, stability, everyChange);
         this.housekeeping = new Housekeeping(files, locks, commits, store, touches);
+        this.reclaim = new Reclaim(open, commits, store);
         this.checkpoints = new Checkpoints(directory.database(), commits, stability);
     }
 
@@ -105,6 +107,7 @@ public final class DirectoryObjectStore implements ObjectStore {
         });
         housekeeping.start();
         checkpoints.start();
+        reclaim.start();
     }
 
     @Override
@@ -229,9 +232,10 @@ public final class DirectoryObjectStore implements ObjectStore {
             closed = true;
         }
         housekeeping.close();
+        reclaim.close();
         // The lock is released last, when no write is in flight that could meet another process.
         try (threads; lock; sql; checkpoints; open; commits; readers) {
-            housekeeping.deleteDropped();
+            reclaim.finish();
             store.forgetDiscarded();
             commits.syncAdopted();
             housekeeping.sync(open.unsynced());

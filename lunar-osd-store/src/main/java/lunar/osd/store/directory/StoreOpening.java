@@ -149,7 +149,9 @@ final class StoreOpening {
             if (version != Schema.VERSION) {
                 throw new IOException("object store " + directory + " has format version " + version
                         + "; this program knows version " + Schema.VERSION
-                        + (version > Schema.VERSION ? ": use a newer one" : ""));
+                        + (version > Schema.VERSION
+                                ? ": use a newer one"
+                                : ": copy its objects with the program that wrote it"));
             }
             if (!Schema.isComplete(sql)) {
                 throw damaged("tables are missing", null);

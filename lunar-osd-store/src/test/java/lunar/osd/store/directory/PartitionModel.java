@@ -16,7 +16,7 @@ import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.attribute.AttributeId;
 import lunar.scsi.Bytes;
 
-/** What a partition has, to compare a store with what it should have. */
+/** Model of a partition: its content, to be compared with a store's. */
 final class PartitionModel {
     /** A user object; its fields are compared. */
     static final class Item {

@@ -18,15 +18,17 @@ import lunar.osd.wire.attribute.AttributeId;
 import lunar.scsi.Bytes;
 
 /**
- * A step of a random script for a partition: what it does to a store, and to the model.
+ * A step of a random script for a partition, as an operation on a store and on the model.
  *
  * @param inPlace the object whose data it writes in place, so that a crash leaves any part written; 0 for none
  */
 record ScriptStep(String name, Call call, Runnable model, long inPlace) {
     private static final int MAX_OBJECTS = 40;
     private static final int MAX_BYTES = 60_000;
+    private static final long MANY = ObjectId.FIRST + 5000;
+    private static final int MANY_COUNT = 300;
 
-    /** What a step does. */
+    /** The operation on a store. */
     @FunctionalInterface
     interface Call {
         void on(ObjectStore store) throws StorageException;
@@ -53,7 +55,11 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
     }
 
     private static byte[] bytes(Random random) {
-        byte[] bytes = new byte[1 + random.nextInt(1 << 2 + random.nextInt(14))];
+        return bytes(random, 1 + random.nextInt(1 << 2 + random.nextInt(14)));
+    }
+
+    private static byte[] bytes(Random random, int count) {
+        byte[] bytes = new byte[count];
         random.nextBytes(bytes);
         return bytes;
     }
@@ -62,7 +68,8 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
         long id = ObjectId.FIRST + random.nextInt(1000);
         boolean taken = model.objects.containsKey(id) || model.collections.containsKey(id);
         int kind = random.nextInt(100);
-        if (kind < 2) {
+        boolean crowded = model.objects.size() > MAX_OBJECTS;
+        if (kind < (crowded ? 40 : 2)) {
             ObjectId home = ObjectId.ofPartition(model.partition);
             return atomic("remove partition", store -> store.change(objects -> {
                 objects.remove(home);
@@ -72,6 +79,9 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
                 model.objects.clear();
                 model.collections.clear();
             });
+        }
+        if (kind < 4 && model.objects.tailMap(MANY).isEmpty()) {
+            return createMany(random, model);
         }
         if (kind < 15 && !model.collections.isEmpty()) {
             return collection(random, model);
@@ -114,6 +124,26 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
                 });
             }
         }, () -> model.objects.put(id, item.copy()));
+    }
+
+    /** Creates more objects than one transaction deletes when the partition is removed. */
+    private static ScriptStep createMany(Random random, PartitionModel model) {
+        var name = new AttributeId(0x10000, random.nextInt(3));
+        Bytes value = Bytes.of(bytes(random, 50));
+        return atomic("create many objects", store -> store.change(objects -> {
+            for (long id = MANY; id < MANY + MANY_COUNT; id++) {
+                objects.create(model.id(id), ObjectType.USER_OBJECT, 1);
+                objects.setAttribute(model.id(id), name, value);
+            }
+            return true;
+        }), () -> {
+            for (long id = MANY; id < MANY + MANY_COUNT; id++) {
+                var item = new PartitionModel.Item();
+                item.modified = 1;
+                item.attributes.put(name, value);
+                model.objects.put(id, item);
+            }
+        });
     }
 
     private static ScriptStep remove(PartitionModel model, long id) {
