@@ -27,7 +27,8 @@ final class Checkpoints implements AutoCloseable {
         this.sql = Sql.writing(database);
         this.commits = commits;
         this.stability = stability;
-        this.thread = new BackgroundThread("lunar-osd-store-checkpoints", LOOK_MS, this::run);
+        this.thread = new BackgroundThread("lunar-osd-store-checkpoints", LOOK_MS, stability,
+                this::run);
     }
 
     void start() { thread.start(); }

@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.block.Usage;
@@ -59,8 +60,8 @@ public final class DirectoryObjectStore implements ObjectStore {
         var files = new ObjectFiles(open, readers, commits, store);
         var locks = new ObjectLocks();
         this.data = new ObjectData(files, locks, commits, store, space, stability, everyChange);
-        this.housekeeping = new Housekeeping(files, locks, commits, store, touches);
-        this.reclaim = new Reclaim(open, commits, store);
+        this.housekeeping = new Housekeeping(files, locks, commits, store, touches, stability);
+        this.reclaim = new Reclaim(open, commits, store, stability);
         this.checkpoints = new Checkpoints(directory.database(), commits, stability);
     }
 
@@ -74,7 +75,7 @@ public final class DirectoryObjectStore implements ObjectStore {
     public static DirectoryObjectStore open(Path path, StoreOptions options) throws IOException {
         var directory = new StoreDirectory(path.toAbsolutePath().normalize());
         var opening = new StoreOpening(directory, options.create());
-        StoreOpening.loadLibrary();
+        SqliteLibrary.load();
         opening.prepareDirectory();
         StoreLock lock = StoreLock.take(directory);
         Sql sql = null;
@@ -170,8 +171,8 @@ public final class DirectoryObjectStore implements ObjectStore {
 
     @Override
     public <E extends Exception> void zero(ObjectId object, long offset, long count,
-            Growth<E> growth) throws StorageException, E {
-        data.zero(object, offset, count, growth);
+            Growth<E> growth, BooleanSupplier aborted) throws StorageException, E {
+        data.zero(object, offset, count, growth, aborted);
     }
 
     @Override
@@ -181,8 +182,9 @@ public final class DirectoryObjectStore implements ObjectStore {
     }
 
     @Override
-    public void punch(ObjectId object, long offset, long count) throws StorageException {
-        data.punch(object, offset, count);
+    public void punch(ObjectId object, long offset, long count, BooleanSupplier aborted)
+            throws StorageException {
+        data.punch(object, offset, count, aborted);
     }
 
     @Override

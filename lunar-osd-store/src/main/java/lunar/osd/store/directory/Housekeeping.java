@@ -33,13 +33,14 @@ final class Housekeeping implements AutoCloseable {
     private int round; // its thread only
 
     Housekeeping(ObjectFiles files, ObjectLocks locks, CommitQueue commits, DataStore store,
-            Touches touches) {
+            Touches touches, StableStorage stability) {
         this.files = files;
         this.locks = locks;
         this.commits = commits;
         this.store = store;
         this.touches = touches;
-        this.thread = new BackgroundThread("lunar-osd-store-housekeeping", LOOK_MS, this::run);
+        this.thread = new BackgroundThread("lunar-osd-store-housekeeping", LOOK_MS, stability,
+                this::run);
     }
 
     void start() { thread.start(); }

@@ -27,11 +27,13 @@ final class Reclaim implements AutoCloseable {
     /** Whether something may be left; its thread only. */
     private boolean more = true;
 
-    Reclaim(OpenFiles files, CommitQueue commits, DataStore store) {
+    Reclaim(OpenFiles files, CommitQueue commits, DataStore store,
+            StableStorage stability) {
         this.files = files;
         this.commits = commits;
         this.store = store;
-        this.thread = new BackgroundThread("lunar-osd-store-reclaim", LOOK_MS, this::run);
+        this.thread = new BackgroundThread("lunar-osd-store-reclaim", LOOK_MS, stability,
+                this::run);
     }
 
     void start() { thread.start(); }

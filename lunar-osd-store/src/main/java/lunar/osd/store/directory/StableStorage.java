@@ -66,6 +66,11 @@ final class StableStorage {
         }
     }
 
+    /** Records that a thread of the store has ended by what it should not throw. */
+    void ended(String thread, Throwable cause) {
+        failed(new IllegalStateException("the thread " + thread + " has ended: " + cause, cause));
+    }
+
     /** Records a failure, and returns what to throw. */
     LostWritesException failed(Throwable cause) {
         synchronized (this) {

@@ -14,7 +14,6 @@ import java.util.stream.Stream;
 import lunar.block.PrivateFile;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
-import org.sqlite.SQLiteJDBCLoader;
 
 /**
  * Opens or creates the database of a store. A directory that is not one, or is damaged, is left as it is: it is
@@ -70,22 +69,6 @@ final class StoreOpening {
             entries.forEach(each -> names.add(each.getFileName().toString()));
         }
         return names;
-    }
-
-    /** Loads the native library of SQLite, which is unpacked into a temporary directory. */
-    static void loadLibrary() throws IOException {
-        try {
-            if (SQLiteJDBCLoader.initialize()) {
-                return;
-            }
-            throw new IOException("not loaded");
-        } catch (Exception | LinkageError e) { // the loader declares Exception
-            String folder = System.getProperty("org.sqlite.tmpdir",
-                    System.getProperty("java.io.tmpdir"));
-            throw new IOException("the native library of SQLite cannot be loaded from " + folder
-                    + " (" + e.getMessage() + "): if that is mounted noexec or not writable, set"
-                    + " -Dorg.sqlite.tmpdir= to a directory from which libraries can be loaded", e);
-        }
     }
 
     /** Opens the connection that writes. */
