@@ -1,6 +1,5 @@
 package lunar.osd.store.directory;
 
-import java.nio.file.Path;
 import java.sql.SQLException;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
@@ -23,8 +22,9 @@ final class Checkpoints implements AutoCloseable {
     private final StableStorage stability;
     private final BackgroundThread thread;
 
-    Checkpoints(Path database, CommitQueue commits, StableStorage stability) throws SQLException {
-        this.sql = Sql.writing(database);
+    Checkpoints(StoreDirectory directory, CommitQueue commits, StableStorage stability)
+            throws SQLException {
+        this.sql = Sql.writing(directory.database(), directory.steps());
         this.commits = commits;
         this.stability = stability;
         this.thread = new BackgroundThread("lunar-osd-store-checkpoints", LOOK_MS, stability,
@@ -35,7 +35,7 @@ final class Checkpoints implements AutoCloseable {
 
     private void run() {
         try {
-            checkpoint();
+            checkpoint(BEGIN_FRAMES);
         } catch (NoSpaceException e) {
             LOG.log(System.Logger.Level.DEBUG, "checkpoint: {0}", e.getMessage()); // later
         } catch (StorageException e) {
@@ -43,8 +43,9 @@ final class Checkpoints implements AutoCloseable {
         }
     }
 
-    private void checkpoint() throws StorageException {
-        if (move("NOOP").left() < BEGIN_FRAMES) {
+    /** Moves the log if so many frames wait. */
+    void checkpoint(long from) throws StorageException {
+        if (move("NOOP").left() < from) {
             return;
         }
         commits.syncAdopted(); // a checkpoint makes changes stable

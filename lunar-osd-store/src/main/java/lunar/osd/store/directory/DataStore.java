@@ -41,7 +41,7 @@ final class DataStore {
         long data = takeId();
         try {
             directory.create(data);
-            DataFile file = DataFile.open(object, data, directory.file(data));
+            DataFile file = DataFile.open(object, data, directory);
             file.prepareSync();
             return file;
         } catch (IOException e) {
@@ -69,7 +69,7 @@ final class DataStore {
 
     /** Opens the file of an object. */
     DataFile open(ObjectId object, long data) throws IOException {
-        return DataFile.open(object, data, directory.file(data));
+        return DataFile.open(object, data, directory);
     }
 
     /** Deletes a file that no object has had. */
@@ -88,7 +88,7 @@ final class DataStore {
 
     /** Deletes a file, if it is there. */
     void delete(long data) throws IOException {
-        Files.deleteIfExists(directory.file(data));
+        directory.delete(data);
     }
 
     /** Forgets ids that were discarded. */
@@ -172,7 +172,7 @@ final class DataStore {
                 assert !open.isOpen();
             }
         }
-        DataFile again = DataFile.open(ObjectId.ROOT, data, directory.file(data));
+        DataFile again = DataFile.open(ObjectId.ROOT, data, directory);
         try {
             again.sync();
             return again.length();

@@ -54,7 +54,7 @@ public final class DirectoryObjectStore implements ObjectStore {
         this.identity = Schema.identity(sql);
         this.stability = new StableStorage(directory);
         var overlay = new Overlay(space, touches, open);
-        this.readers = new Readers(directory.database(), overlay);
+        this.readers = new Readers(directory, overlay);
         this.commits = new CommitQueue(sql, overlay, stability, everyChange, threads);
         this.store = new DataStore(directory, commits, stability, threads);
         var files = new ObjectFiles(open, readers, commits, store);
@@ -62,7 +62,7 @@ public final class DirectoryObjectStore implements ObjectStore {
         this.data = new ObjectData(files, locks, commits, store, space, stability, everyChange);
         this.housekeeping = new Housekeeping(files, locks, commits, store, touches, stability);
         this.reclaim = new Reclaim(open, commits, store, stability);
-        this.checkpoints = new Checkpoints(directory.database(), commits, stability);
+        this.checkpoints = new Checkpoints(directory, commits, stability);
     }
 
     /**
@@ -73,7 +73,17 @@ public final class DirectoryObjectStore implements ObjectStore {
      *         was changed
      */
     public static DirectoryObjectStore open(Path path, StoreOptions options) throws IOException {
-        var directory = new StoreDirectory(path.toAbsolutePath().normalize());
+        DirectoryObjectStore store = open(
+                new StoreDirectory(path.toAbsolutePath().normalize()), options);
+        store.housekeeping.start();
+        store.checkpoints.start();
+        store.reclaim.start();
+        return store;
+    }
+
+    /** Opens a store without threads of its own; the caller does their work by {@link #maintain}. */
+    static DirectoryObjectStore open(StoreDirectory directory, StoreOptions options)
+            throws IOException {
         var opening = new StoreOpening(directory, options.create());
         SqliteLibrary.load();
         opening.prepareDirectory();
@@ -106,9 +116,14 @@ public final class DirectoryObjectStore implements ObjectStore {
                     .forEach(each -> space.add(each[0], each[1]));
             return true;
         });
-        housekeeping.start();
-        checkpoints.start();
-        reclaim.start();
+    }
+
+    /** Does a round of what the threads of the store do: housekeeping, reclaim, a checkpoint of anything. */
+    void maintain() throws StorageException {
+        housekeeping.round();
+        housekeeping.sync(open.unsynced());
+        reclaim.round();
+        checkpoints.checkpoint(1);
     }
 
     @Override

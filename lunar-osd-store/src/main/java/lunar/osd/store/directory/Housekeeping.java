@@ -46,21 +46,26 @@ final class Housekeeping implements AutoCloseable {
     void start() { thread.start(); }
 
     private void run() {
-        round++;
         try {
-            if (round % ROUNDS_OF_TOUCHES == 0 && !touches.isEmpty()) {
-                commits.run(_ -> true);
-            }
-            if (files.open().adopted().exceeds(PART_OF_ADOPTED)) {
-                commits.syncAdopted();
-            }
-            store.forgetDiscarded();
-            if (round % ROUNDS_OF_SYNCS == 0) {
-                syncIdle();
-            }
+            round();
         } catch (StorageException e) {
             LOG.log(System.Logger.Level.WARNING, "object store: housekeeping: {0}",
                     e.getMessage());
+        }
+    }
+
+    /** Does what is due. */
+    void round() throws StorageException {
+        round++;
+        if (round % ROUNDS_OF_TOUCHES == 0 && !touches.isEmpty()) {
+            commits.run(_ -> true);
+        }
+        if (files.open().adopted().exceeds(PART_OF_ADOPTED)) {
+            commits.syncAdopted();
+        }
+        store.forgetDiscarded();
+        if (round % ROUNDS_OF_SYNCS == 0) {
+            syncIdle();
         }
     }
 

@@ -55,7 +55,7 @@ final class Reclaim implements AutoCloseable {
     }
 
     /** Deletes some rows and some files; false if there are none. */
-    private boolean round() throws StorageException {
+    boolean round() throws StorageException {
         boolean rows = commits.run(objects -> objects.reclaim(ROWS));
         return deleteFiles() || rows;
     }

@@ -20,15 +20,21 @@ final class SqliteLibrary {
     private static final Duration UNPACKED = Duration.ofMinutes(1);
     private static final String LOCK = ".lck";
 
+    private static boolean loaded;
+
     private SqliteLibrary() {}
 
-    /** Loads the library, after the deletion of copies that processes may have left. */
-    static void load() throws IOException {
+    /** Loads the library, after the deletion of copies that processes may have left; once for each process. */
+    static synchronized void load() throws IOException {
+        if (loaded) {
+            return;
+        }
         Path folder = Path.of(System.getProperty("org.sqlite.tmpdir",
                 System.getProperty("java.io.tmpdir", ".")));
         try {
             deleteCopies(folder, SQLiteJDBCLoader.getVersion(), Instant.now());
             if (SQLiteJDBCLoader.initialize()) {
+                loaded = true;
                 return;
             }
             throw new IOException("not loaded");

@@ -46,7 +46,7 @@ final class StoreOpening {
             directory.makeDirectory(path);
             Path parent = path.getParent();
             if (parent != null) {
-                StoreDirectory.sync(parent);
+                directory.sync(parent);
             }
         } else if (!Files.isDirectory(path)) {
             throw new NotDirectoryException(path.toString());
@@ -83,7 +83,7 @@ final class StoreOpening {
             }
             PrivateFile.check(database).ifPresent(exposure -> LOG.log(
                     System.Logger.Level.WARNING, "object store: {0} {1}", database, exposure));
-            return examine() ? Sql.writing(database) : createDatabase();
+            return examine() ? Sql.writing(database, directory.steps()) : createDatabase();
         } catch (SQLException e) {
             throw Failures.isDamage(e)
                     ? damaged(String.valueOf(e.getMessage()), e)
@@ -96,13 +96,13 @@ final class StoreOpening {
             throw new IOException(directory + " is no object store: its creation was interrupted");
         }
         directory.makeDirectory(directory.data());
-        Sql sql = Sql.writing(directory.database());
+        Sql sql = Sql.writing(directory.database(), directory.steps());
         boolean created = false;
         try {
             if (Schema.isEmpty(sql)) {
                 Schema.create(sql, System.currentTimeMillis());
             }
-            StoreDirectory.sync(directory.path());
+            directory.sync(directory.path());
             created = true;
             return sql;
         } finally {

@@ -104,6 +104,7 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
     private static ScriptStep create(Random random, PartitionModel model, long id) {
         var item = new PartitionModel.Item();
         item.modified = 1;
+        item.settled = true;
         if (random.nextBoolean()) {
             item.data = bytes(random);
         }
@@ -140,6 +141,7 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
             for (long id = MANY; id < MANY + MANY_COUNT; id++) {
                 var item = new PartitionModel.Item();
                 item.modified = 1;
+                item.settled = true;
                 item.attributes.put(name, value);
                 model.objects.put(id, item);
             }
@@ -191,6 +193,7 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
             case 0, 1 -> {
                 return new ScriptStep("write", store -> store.write(id, offset,
                         MemorySegment.ofArray(data), Growth.UNLIMITED), () -> {
+                            item.settled = false;
                             item.data = Arrays.copyOf(item.data,
                                     Math.max(item.data.length, offset + data.length));
                             System.arraycopy(data, 0, item.data, offset, data.length);
@@ -201,6 +204,7 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
                         ? resize(random, item, id)
                         : new ScriptStep("append", store -> store.append(id,
                                 MemorySegment.ofArray(data), Growth.UNLIMITED), () -> {
+                                    item.settled = false;
                                     item.data = Arrays.copyOf(item.data,
                                             item.data.length + data.length);
                                     System.arraycopy(data, 0, item.data,
@@ -210,6 +214,7 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
             case 3 -> {
                 return new ScriptStep("zero", store -> store.zero(id, offset, data.length,
                         Growth.UNLIMITED), () -> {
+                            item.settled = false;
                             item.data = Arrays.copyOf(item.data,
                                     Math.max(item.data.length, offset + data.length));
                             Arrays.fill(item.data, offset, offset + data.length, (byte) 0);
@@ -236,7 +241,13 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
                     } else {
                         store.flush(id);
                     }
-                }, () -> {});
+                }, () -> {
+                    if (all) {
+                        model.objects.values().forEach(each -> each.settled = true);
+                    } else {
+                        item.settled = true;
+                    }
+                });
             }
         }
     }
@@ -244,12 +255,18 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
     private static ScriptStep resize(Random random, PartitionModel.Item item, ObjectId id) {
         int length = random.nextInt(1 + random.nextInt(MAX_BYTES));
         return atomic("resize", store -> store.resize(id, length, Growth.UNLIMITED),
-                () -> item.data = Arrays.copyOf(item.data, length));
+                () -> {
+                    item.settled = false;
+                    item.data = Arrays.copyOf(item.data, length);
+                });
     }
 
     private static ScriptStep punch(PartitionModel.Item item, ObjectId id, int offset,
             int count) {
         return atomic("punch", store -> store.punch(id, offset, count), () -> {
+            if (offset < item.data.length) { // an end is cut off in place
+                item.settled = offset + count < item.data.length;
+            }
             int from = Math.min(offset, item.data.length);
             int to = Math.min(offset + count, item.data.length);
             byte[] left = Arrays.copyOf(item.data, item.data.length - (to - from));
@@ -267,7 +284,10 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
                     return true;
                 });
             }
-        }, () -> item.data = data.clone());
+        }, () -> {
+            item.settled = true;
+            item.data = data.clone();
+        });
     }
 
     private static ScriptStep attributes(Random random, PartitionModel.Item item, ObjectId id) {
