@@ -98,7 +98,7 @@ public final class ObjectsBench {
     private void list() throws BenchException, IOException {
         try (StoreRun run = start("list")) {
             while (run.next()) {
-                out.println("after kill -9: opened in " + run.figure("opened") + " s");
+                out.println("list and lookups after kill -9");
             }
             add("opened after kill -9", run.figure("opened"), 3, " s");
             add("list of all", run.figure("listed") / run.figure("list-seconds"), 0,
@@ -124,6 +124,9 @@ public final class ObjectsBench {
             add("longest wait of a creation meanwhile", run.figure("longest-wait-seconds"), 3,
                     " s");
             add("space reclaimed after", run.figure("reclaim-seconds"), 1, " s");
+            add("creation by one thread meanwhile",
+                    run.figure("created-meanwhile") / run.figure("reclaim-seconds"), 0,
+                    " objects/s");
             add("resident, most", run.residentMib("VmHWM"), 0, " MiB");
         }
     }

@@ -62,7 +62,7 @@ final class StoreProcess {
                 case "create" -> process.create(count, Integer.parseInt(args[3]),
                         Integer.parseInt(args[4]), args[5].equals("random"));
                 case "list" -> process.list(count, args[5].equals("random"));
-                case "remove" -> process.remove();
+                case "remove" -> process.remove(store);
                 default -> throw new IllegalArgumentException(args[1]);
             }
             process.print("ended", 0);
@@ -149,18 +149,20 @@ final class StoreProcess {
         print("lookups-per-second", LOOKUPS / seconds(start));
     }
 
-    /** Removes the partition, while another thread creates objects in another one. */
-    private void remove() throws StorageException, InterruptedException {
+    /** Removes the partition, while another thread creates objects in another one, until its space is reclaimed. */
+    private void remove(DirectoryObjectStore directory)
+            throws StorageException, InterruptedException {
         store.change(objects -> {
             objects.create(OTHER, ObjectType.PARTITION, 1);
             return true;
         });
         var ended = new AtomicBoolean();
         var longest = new AtomicLong();
+        var created = new AtomicLong();
         Thread other = Thread.ofPlatform().start(() -> {
-            for (long i = 0; !ended.get(); i++) {
+            while (!ended.get()) {
                 long start = System.nanoTime();
-                create(OTHER, i);
+                create(OTHER, created.getAndIncrement());
                 longest.accumulateAndGet(System.nanoTime() - start, Math::max);
             }
         });
@@ -171,6 +173,11 @@ final class StoreProcess {
             return true;
         });
         print("remove-seconds", seconds(start));
+        while (directory.isReclaiming()) {
+            Thread.sleep(LOOK_MS);
+        }
+        print("reclaim-seconds", seconds(start));
+        print("created-meanwhile", (double) created.get());
         ended.set(true);
         other.join();
         print("longest-wait-seconds", longest.get() / NANOS_PER_SECOND);

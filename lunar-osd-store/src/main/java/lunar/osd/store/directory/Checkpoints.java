@@ -13,6 +13,8 @@ final class Checkpoints implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(Checkpoints.class.getName());
     /** Frames, of 4 KiB each, that are to be moved. */
     private static final long BEGIN_FRAMES = 4096;
+    /** If the medium is full: early, as a log that begins again needs no more space. */
+    private static final long BEGIN_FRAMES_IF_FULL = 64;
     /** Frames of the log after which commits pause. */
     private static final long PAUSE_FRAMES = 16 * 1024;
     private static final long LOOK_MS = 100;
@@ -20,13 +22,16 @@ final class Checkpoints implements AutoCloseable {
     private final Sql sql;
     private final CommitQueue commits;
     private final StableStorage stability;
+    private final Space space;
     private final BackgroundThread thread;
 
-    Checkpoints(StoreDirectory directory, CommitQueue commits, StableStorage stability)
+    Checkpoints(StoreDirectory directory, CommitQueue commits, StableStorage stability,
+            Space space)
             throws SQLException {
         this.sql = Sql.writing(directory.database(), directory.steps());
         this.commits = commits;
         this.stability = stability;
+        this.space = space;
         this.thread = new BackgroundThread("lunar-osd-store-checkpoints", LOOK_MS, stability,
                 this::run);
     }
@@ -35,7 +40,7 @@ final class Checkpoints implements AutoCloseable {
 
     private void run() {
         try {
-            checkpoint(BEGIN_FRAMES);
+            checkpoint(space.isFull() ? BEGIN_FRAMES_IF_FULL : BEGIN_FRAMES);
         } catch (NoSpaceException e) {
             LOG.log(System.Logger.Level.DEBUG, "checkpoint: {0}", e.getMessage()); // later
         } catch (StorageException e) {

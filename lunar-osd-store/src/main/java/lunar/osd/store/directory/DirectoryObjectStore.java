@@ -44,6 +44,7 @@ public final class DirectoryObjectStore implements ObjectStore {
     private final Housekeeping housekeeping;
     private final Checkpoints checkpoints;
     private final Reclaim reclaim;
+    private final Reserve reserve;
     private volatile boolean closed;
 
     private DirectoryObjectStore(StoreDirectory directory, StoreLock lock, Sql sql,
@@ -60,9 +61,11 @@ public final class DirectoryObjectStore implements ObjectStore {
         var files = new ObjectFiles(open, readers, commits, store);
         var locks = new ObjectLocks();
         this.data = new ObjectData(files, locks, commits, store, space, stability, everyChange);
-        this.housekeeping = new Housekeeping(files, locks, commits, store, touches, stability);
+        this.reserve = new Reserve(directory, space);
+        this.housekeeping = new Housekeeping(files, locks, commits, store, touches, stability,
+                reserve);
         this.reclaim = new Reclaim(open, commits, store, stability);
-        this.checkpoints = new Checkpoints(directory, commits, stability);
+        this.checkpoints = new Checkpoints(directory, commits, stability, space);
     }
 
     /**
@@ -120,6 +123,9 @@ public final class DirectoryObjectStore implements ObjectStore {
 
     /** Does a round of what the threads of the store do: housekeeping, reclaim, a checkpoint of anything. */
     void maintain() throws StorageException {
+        if (space.isFull()) {
+            reserve.restore();
+        }
         housekeeping.round();
         housekeeping.sync(open.unsynced());
         reclaim.round();
@@ -228,6 +234,11 @@ public final class DirectoryObjectStore implements ObjectStore {
             store.sync(each, open);
         }
         commits.runStable(_ -> true);
+    }
+
+    /** Whether space of removed partitions or replaced data is still to be given back, in the background. */
+    public boolean isReclaiming() {
+        return reclaim.isActive();
     }
 
     /**

@@ -29,11 +29,13 @@ final class Housekeeping implements AutoCloseable {
     private final CommitQueue commits;
     private final DataStore store;
     private final Touches touches;
+    private final Reserve reserve;
     private final BackgroundThread thread;
     private int round; // its thread only
 
     Housekeeping(ObjectFiles files, ObjectLocks locks, CommitQueue commits, DataStore store,
-            Touches touches, StableStorage stability) {
+            Touches touches, StableStorage stability, Reserve reserve) {
+        this.reserve = reserve;
         this.files = files;
         this.locks = locks;
         this.commits = commits;
@@ -46,6 +48,7 @@ final class Housekeeping implements AutoCloseable {
     void start() { thread.start(); }
 
     private void run() {
+        reserve.restore();
         try {
             round();
         } catch (StorageException e) {

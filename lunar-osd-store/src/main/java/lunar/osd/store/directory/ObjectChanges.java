@@ -70,6 +70,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
 
     private void create(ObjectId object, ObjectType type, long length, long data, long timeMs)
             throws StorageException {
+        overlay.space().requireRoom();
         require(row(object) == null && (object.object() == 0) == (type == ObjectType.PARTITION)
                 && type != ObjectType.ROOT, "object", object, "exists, or has no such identifier");
         if (type == ObjectType.PARTITION) {
@@ -207,7 +208,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
 
     /** Counts growth, if that is permitted. */
     <E extends Exception> void grow(ObjectId object, long length, long bytes, Growth<E> growth)
-            throws E {
+            throws StorageException, E {
         long partition = object.partition();
         overlay.space().grow(object, length, bytes, growth);
         granted.merge(partition, bytes, Long::sum);
@@ -355,6 +356,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
                     + " AND object = ? AND page = ? AND number = ?",
                     Keys.part(object), Keys.object(object), page, number);
         } else {
+            overlay.space().requireRoom();
             sql.update("INSERT OR REPLACE INTO attributes VALUES (" + Keys.HOME
                     + ", ?, ?, ?, ?)",
                     Keys.part(object), Keys.object(object), page, number, value.toArray());
@@ -380,6 +382,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
 
     @Override
     public void addMember(ObjectId collection, ObjectId userObject) throws StorageException {
+        overlay.space().requireRoom();
         requireMember(collection, userObject);
         countMembers(collection,
                 sql.update("INSERT OR IGNORE INTO members VALUES (" + Keys.HOME + ", ?, ?)",

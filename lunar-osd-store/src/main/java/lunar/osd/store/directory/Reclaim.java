@@ -24,8 +24,8 @@ final class Reclaim implements AutoCloseable {
     private final CommitQueue commits;
     private final DataStore store;
     private final BackgroundThread thread;
-    /** Whether something may be left; its thread only. */
-    private boolean more = true;
+    /** Whether something may be left; modified by its thread only. */
+    private volatile boolean more = true;
 
     Reclaim(OpenFiles files, CommitQueue commits, DataStore store,
             StableStorage stability) {
@@ -38,8 +38,14 @@ final class Reclaim implements AutoCloseable {
 
     void start() { thread.start(); }
 
+    /** Whether something may be left. */
+    boolean isActive() { return files.hasDropped() || more; }
+
     private void run() {
-        more |= files.takeDropped();
+        if (files.hasDropped()) {
+            more = true;
+            files.takeDropped();
+        }
         try {
             while (more && !thread.isClosed()) {
                 long start = System.nanoTime();

@@ -30,6 +30,8 @@ record StoreDirectory(Path path, IoSteps steps) {
 
     Path database() { return path.resolve("objects.db"); }
 
+    Path reserve() { return path.resolve("reserve"); }
+
     Path lock() { return path.resolve("lock"); }
 
     Path data() { return path.resolve("data"); }

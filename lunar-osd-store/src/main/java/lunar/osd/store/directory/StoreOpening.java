@@ -53,7 +53,7 @@ final class StoreOpening {
         }
         if (!Files.exists(directory.database())) {
             Set<String> others = names();
-            others.removeAll(Set.of("lock", "data", "lost+found"));
+            others.removeAll(Set.of("lock", "data", "reserve", "lost+found"));
             if (!create || !others.isEmpty()) {
                 throw new IOException(path + " is no object store" + (create
                         ? ", and not empty: it has " + others.iterator().next()

@@ -148,13 +148,13 @@ final class SimulatedMedium implements IoSteps {
     @Override
     public void statement(String text) throws SQLiteException {
         boolean fails = next();
-        if (text.startsWith("PRAGMA synchronous")) {
-            full = text.endsWith("FULL");
-        }
         if (fails && !text.startsWith("ROLLBACK")) {
             throw new SQLiteException("simulated", random.nextBoolean()
                     ? SQLiteErrorCode.SQLITE_FULL
                     : SQLiteErrorCode.SQLITE_IOERR);
+        }
+        if (text.startsWith("PRAGMA synchronous")) {
+            full = text.endsWith("FULL");
         }
         writing = text.equals("BEGIN IMMEDIATE") || (writing && !text.equals("ROLLBACK"));
     }
@@ -202,7 +202,7 @@ final class SimulatedMedium implements IoSteps {
             for (Path each : (Iterable<Path>) all::iterator) {
                 String name = each.getFileName().toString();
                 if (!name.equals("lock") && !name.endsWith("-shm")
-                        && !without.contains(name)) {
+                        && !without.contains(name) && !name.equals("reserve")) {
                     Files.copy(each, image.resolve(folder.relativize(each).toString()),
                             StandardCopyOption.COPY_ATTRIBUTES);
                 }

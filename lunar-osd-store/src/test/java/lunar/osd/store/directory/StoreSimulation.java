@@ -11,6 +11,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import lunar.block.LostWritesException;
+import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import lunar.osd.store.ObjectStore;
 import lunar.osd.store.ObjectStores;
@@ -47,6 +48,8 @@ final class StoreSimulation {
     private SimulatedMedium medium;
     private DirectoryObjectStore store;
     private boolean everyChange;
+    /** Whether the store may refuse to grow. */
+    private boolean full;
     private int directories;
     /** The client whose step is in flight, if one is; then its model has the state after it. */
     private int inFlight;
@@ -227,7 +230,9 @@ final class StoreSimulation {
                 step.call().on(memory);
             }
         } catch (StorageException e) {
-            check(medium.takeFailed() || e instanceof LostWritesException, step.name(), e);
+            full |= e instanceof NoSpaceException;
+            check(medium.takeFailed() || e instanceof LostWritesException
+                    || (full && e instanceof NoSpaceException), step.name(), e);
             failure = e;
         } finally {
             step.model().run(); // also if the process has ended: it may have had effect
