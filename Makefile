@@ -39,7 +39,7 @@ figures: ## Figures 3 and 4 of the jSCSI paper for Lunar, libiscsi and jSCSI, dr
 fuzz: ## a million hostile PDU streams against a running target; SEED=n replays
 	./scripts/fuzz
 
-simulate: ## iRAID volumes on members that err, tear, crash and go away: N=n of them (100,000), SEED=n replays
+simulate: ## iRAID volumes on members that err, tear, crash and go away: N=n of them (100,000), SEED=n replays; ARGS=osd: object stores (20,000)
 	./scripts/simulate
 
 faults: ## scenarios of loss with real processes: paths that freeze, servers that are killed; TIMES=n, SEED=n, ARGS=names

@@ -13,6 +13,7 @@ module lunar.bench {
     requires lunar.iscsi;
     requires lunar.lucene;
     requires lunar.osd;
+    requires lunar.osd.store;
     requires lunar.raid;
     requires lunar.rdma;
     requires lunar.scsi;

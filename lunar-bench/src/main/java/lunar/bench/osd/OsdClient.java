@@ -22,13 +22,15 @@ import lunar.osd.wire.command.CommonFields;
 import lunar.osd.wire.command.CreateCommand;
 import lunar.osd.wire.command.CreatePartitionCommand;
 import lunar.osd.wire.command.FormatOsdCommand;
+import lunar.osd.wire.command.ListCommand;
 import lunar.osd.wire.command.OsdCdb;
 import lunar.osd.wire.command.RemoveCommand;
+import lunar.osd.wire.data.ObjectList;
 import lunar.scsi.Bytes;
 import lunar.scsi.Lun;
 
 /** A session that sends commands to a device as they are, one at a time. For one thread. */
-final class OsdClient implements AutoCloseable {
+public final class OsdClient implements AutoCloseable {
     private static final OsdVersion VERSION = OsdVersion.OSD_2;
     private static final long PARTITION = ObjectId.FIRST;
     private static final byte[] TEST_UNIT_READY = new byte[6];
@@ -58,7 +60,8 @@ final class OsdClient implements AutoCloseable {
                 new BufferPart(0, get.length), new BufferPart(0, RETRIEVED_BYTES)));
     }
 
-    static OsdClient open(Initiator initiator, String uri) throws IOException {
+    /** Logs in to a device. */
+    public static OsdClient open(Initiator initiator, String uri) throws IOException {
         var client = new OsdClient(initiator.login(uri));
         for (int i = 0; i < ATTENTIONS; i++) { // until all unit attentions are reported
             if (client.session.execute(Lun.ZERO, TEST_UNIT_READY, MemorySegment.NULL,
@@ -109,6 +112,19 @@ final class OsdClient implements AutoCloseable {
         return new AttributesCommand(action, common, object(number), false, 0);
     }
 
+    /** Creates an object, whose identifier the device chooses. */
+    public void create() throws IOException {
+        send(new CreateCommand(CommonFields.of(VERSION), new ObjectId(PARTITION, 0), 1, 0));
+    }
+
+    /** Returns identifiers of objects, from the smallest that is not below another; as many as fit. */
+    public List<Long> list(long from, MemorySegment into) throws IOException {
+        send(new ListCommand(ServiceAction.LIST, CommonFields.of(VERSION),
+                ObjectId.ofPartition(PARTITION), into.byteSize(), from, 0, false), into,
+                MemorySegment.NULL);
+        return ObjectList.decode(into, VERSION, ServiceAction.LIST).ids();
+    }
+
     void read(long number, long offset, MemorySegment into) throws IOException {
         send(range(ServiceAction.READ, number, offset, into), into, MemorySegment.NULL);
     }
@@ -124,7 +140,7 @@ final class OsdClient implements AutoCloseable {
     }
 
     /** Returns memory for data, which the client frees when it is closed. */
-    MemorySegment memory(int bytes) {
+    public MemorySegment memory(int bytes) {
         return arena.allocate(bytes, 4096);
     }
 

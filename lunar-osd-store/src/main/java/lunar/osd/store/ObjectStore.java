@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import lunar.block.StorageException;
 import lunar.block.Usage;
 import lunar.osd.wire.ObjectId;
@@ -90,15 +91,37 @@ public interface ObjectStore extends AutoCloseable {
             throws StorageException, E;
 
     /** Makes a range read as zeros; the data grows if the range ends behind it. */
-    <E extends Exception> void zero(ObjectId object, long offset, long count, Growth<E> growth)
-            throws StorageException, E;
+    default <E extends Exception> void zero(ObjectId object, long offset, long count,
+            Growth<E> growth) throws StorageException, E {
+        zero(object, offset, count, growth, () -> false);
+    }
+
+    /**
+     * Makes a range read as zeros, which takes long if it is large.
+     *
+     * @param aborted whether to end early, with any part of the range zeros; asked now and then
+     * @throws lunar.block.AbortedException if so
+     */
+    <E extends Exception> void zero(ObjectId object, long offset, long count, Growth<E> growth,
+            BooleanSupplier aborted) throws StorageException, E;
 
     /** Sets the length: drops what is behind it, or grows by zeros. */
     <E extends Exception> void resize(ObjectId object, long length, Growth<E> growth)
             throws StorageException, E;
 
     /** Cuts a range out: what is behind it moves down. A range that ends behind the data truncates it. */
-    void punch(ObjectId object, long offset, long count) throws StorageException;
+    default void punch(ObjectId object, long offset, long count) throws StorageException {
+        punch(object, offset, count, () -> false);
+    }
+
+    /**
+     * Cuts a range out, which takes long for a large object.
+     *
+     * @param aborted whether to end early, with no effect; asked now and then
+     * @throws lunar.block.AbortedException if so
+     */
+    void punch(ObjectId object, long offset, long count, BooleanSupplier aborted)
+            throws StorageException;
 
     /**
      * Returns written ranges and holes, in ascending order without gaps, up to the end of the data.

@@ -154,6 +154,40 @@ abstract class ObjectStoreContract extends ObjectDataContract {
     }
 
     @Test
+    void shouldCreateAPartitionAgainWithoutWhatItHad() throws Exception {
+        store.write(OBJECT, 0, MemorySegment.ofArray(new byte[10_000]), Growth.UNLIMITED);
+        store.change(objects -> {
+            objects.setAttribute(OBJECT, NAME, text("a"));
+            objects.setAttribute(HOME, NAME, text("a"));
+            objects.create(COLLECTION, ObjectType.COLLECTION, 1);
+            objects.addMember(COLLECTION, OBJECT);
+            objects.remove(HOME);
+            objects.create(HOME, ObjectType.PARTITION, 1);
+            assertThat(objects.find(OBJECT)).isEmpty();
+            objects.create(OTHER, ObjectType.USER_OBJECT, 1);
+            return true;
+        });
+        store.write(OTHER, 0, MemorySegment.ofArray(new byte[5000]), Growth.UNLIMITED);
+        store.query(objects -> {
+            assertThat(objects.objects(PARTITION, ObjectType.USER_OBJECT, 0, 10))
+                    .containsExactly(OTHER.object());
+            assertThat(objects.objects(PARTITION, ObjectType.COLLECTION, 0, 10)).isEmpty();
+            assertThat(objects.find(COLLECTION)).isEmpty();
+            assertThat(objects.attribute(OBJECT, NAME)).isEqualTo(Bytes.EMPTY);
+            assertThat(objects.attribute(HOME, NAME)).isEqualTo(Bytes.EMPTY);
+            assertThat(objects.collectionsOf(OBJECT)).isEmpty();
+            assertThat(objects.usedBytes(0)).isEqualTo(5000);
+            return true;
+        });
+        store.change(objects -> {
+            objects.create(OBJECT, ObjectType.USER_OBJECT, 9);
+            return true;
+        });
+        assertThat(content(OBJECT)).isEmpty();
+        assertThat(content(OTHER)).isEqualTo(new byte[5000]);
+    }
+
+    @Test
     void shouldClearAll() throws Exception {
         var identity = store.identity();
         store.write(OBJECT, 0, MemorySegment.ofArray(new byte[10_000]), Growth.UNLIMITED);

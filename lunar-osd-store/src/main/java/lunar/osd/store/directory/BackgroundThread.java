@@ -1,17 +1,23 @@
 package lunar.osd.store.directory;
 
-/** A daemon thread that repeats work at intervals until it is closed. */
+/**
+ * A daemon thread that repeats work at intervals until it is closed, or the work throws what it should not: no flush
+ * succeeds then, as the store is not maintained any longer.
+ */
 final class BackgroundThread implements AutoCloseable {
     private final long intervalMs;
+    private final StableStorage stability;
     private final Runnable round;
     private final Thread thread;
     private volatile boolean closed;
 
     /**
      * @param intervalMs pause before each round
+     * @param stability is told what a round throws
      * @param round handles its own failures; the end of the thread interrupts it
      */
-    BackgroundThread(String name, long intervalMs, Runnable round) {
+    BackgroundThread(String name, long intervalMs, StableStorage stability, Runnable round) {
+        this.stability = stability;
         this.intervalMs = intervalMs;
         this.round = round;
         thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
@@ -26,7 +32,12 @@ final class BackgroundThread implements AutoCloseable {
             } catch (InterruptedException _) {
                 return;
             }
-            round.run();
+            try {
+                round.run();
+            } catch (RuntimeException | Error e) {
+                stability.ended(thread.getName(), e);
+                return;
+            }
         }
     }
 

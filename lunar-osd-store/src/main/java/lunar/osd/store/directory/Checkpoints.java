@@ -1,6 +1,5 @@
 package lunar.osd.store.directory;
 
-import java.nio.file.Path;
 import java.sql.SQLException;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
@@ -14,6 +13,8 @@ final class Checkpoints implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(Checkpoints.class.getName());
     /** Frames, of 4 KiB each, that are to be moved. */
     private static final long BEGIN_FRAMES = 4096;
+    /** If the medium is full: early, as a log that begins again needs no more space. */
+    private static final long BEGIN_FRAMES_IF_FULL = 64;
     /** Frames of the log after which commits pause. */
     private static final long PAUSE_FRAMES = 16 * 1024;
     private static final long LOOK_MS = 100;
@@ -21,20 +22,25 @@ final class Checkpoints implements AutoCloseable {
     private final Sql sql;
     private final CommitQueue commits;
     private final StableStorage stability;
+    private final Space space;
     private final BackgroundThread thread;
 
-    Checkpoints(Path database, CommitQueue commits, StableStorage stability) throws SQLException {
-        this.sql = Sql.writing(database);
+    Checkpoints(StoreDirectory directory, CommitQueue commits, StableStorage stability,
+            Space space)
+            throws SQLException {
+        this.sql = Sql.writing(directory.database(), directory.steps());
         this.commits = commits;
         this.stability = stability;
-        this.thread = new BackgroundThread("lunar-osd-store-checkpoints", LOOK_MS, this::run);
+        this.space = space;
+        this.thread = new BackgroundThread("lunar-osd-store-checkpoints", LOOK_MS, stability,
+                this::run);
     }
 
     void start() { thread.start(); }
 
     private void run() {
         try {
-            checkpoint();
+            checkpoint(space.isFull() ? BEGIN_FRAMES_IF_FULL : BEGIN_FRAMES);
         } catch (NoSpaceException e) {
             LOG.log(System.Logger.Level.DEBUG, "checkpoint: {0}", e.getMessage()); // later
         } catch (StorageException e) {
@@ -42,8 +48,9 @@ final class Checkpoints implements AutoCloseable {
         }
     }
 
-    private void checkpoint() throws StorageException {
-        if (move("NOOP").left() < BEGIN_FRAMES) {
+    /** Moves the log if so many frames wait. */
+    void checkpoint(long from) throws StorageException {
+        if (move("NOOP").left() < from) {
             return;
         }
         commits.syncAdopted(); // a checkpoint makes changes stable

@@ -9,6 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import lunar.block.DeviceGoneException;
 import lunar.block.LostWritesException;
 import lunar.block.MediumException;
+import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
@@ -199,6 +200,9 @@ final class CommitQueue implements AutoCloseable {
             broken = false;
             unstable = !stable && (unstable || sql.changedRows() != before);
         } catch (StorageException e) {
+            if (e instanceof NoSpaceException) {
+                overlay.space().full();
+            }
             stability.failedIfLost(e);
             fail(batch, e);
         } catch (RuntimeException | Error e) {

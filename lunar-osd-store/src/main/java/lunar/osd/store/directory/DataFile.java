@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * no thread holds it. Thread-safe.
  */
 final class DataFile {
-    /** What has become of it. */
+    /** Open or closed, for good. */
     private enum State {
         OPEN, CLOSED
     }
@@ -34,6 +34,7 @@ final class DataFile {
 
     private final ObjectId object;
     private final long data;
+    private final StoreDirectory directory;
     private final Path path;
     private final ReentrantReadWriteLock holders = new ReentrantReadWriteLock();
     /** Of the object; the file may be longer where a write has failed. */
@@ -47,21 +48,26 @@ final class DataFile {
     /** Opened before the first write, so that it gets a failure of writeback; no interrupt closes it. */
     private @Nullable AsynchronousFileChannel syncing;
 
-    private DataFile(ObjectId object, long data, Path path, FileChannel channel, long length) {
+    private DataFile(ObjectId object, long data, StoreDirectory directory, FileChannel channel,
+            long length) {
         this.object = object;
         this.data = data;
-        this.path = path;
+        this.directory = directory;
+        this.path = directory.file(data);
         this.channel = channel;
         this.length = length;
     }
 
     /** Opens a file whose length is the object's, also for an interrupted thread, which would close the channel. */
-    static DataFile open(ObjectId object, long data, Path path) throws IOException {
+    static DataFile open(ObjectId object, long data, StoreDirectory directory)
+            throws IOException {
+        Path path = directory.file(data);
+        directory.steps().file("open", path);
         FileChannel channel = openChannel(path);
         boolean opened = false;
         try {
             long size = Files.size(path); // unlike the channel, no interrupt ends it
-            DataFile file = new DataFile(object, data, path, channel, size);
+            DataFile file = new DataFile(object, data, directory, channel, size);
             opened = true;
             return file;
         } finally {
@@ -135,6 +141,7 @@ final class DataFile {
         int most = memory.isNative() ? MAX_PIECE : MAX_HEAP_PIECE;
         boolean interrupted = false;
         try {
+            directory.steps().file(write ? "write" : "read", path);
             for (long done = 0; done < memory.byteSize();) {
                 ByteBuffer piece = memory
                         .asSlice(done, Math.min(most, memory.byteSize() - done)).asByteBuffer();
@@ -181,6 +188,7 @@ final class DataFile {
         try {
             for (;;) {
                 try {
+                    directory.steps().file("resize", path);
                     long size = channel.size();
                     if (bytes < size) {
                         channel.truncate(bytes);
@@ -224,7 +232,7 @@ final class DataFile {
         if (own == null) {
             throw new ClosedChannelException();
         }
-        StableStorage.force(own, path, false);
+        directory.force(own, path, false);
     }
 
     /** Closes the file, which no thread may be using. */

@@ -2,7 +2,6 @@ package lunar.osd.store.directory;
 
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayDeque;
@@ -12,14 +11,14 @@ import lunar.block.StorageException;
 import lunar.osd.wire.ObjectId;
 
 /**
- * Creates, syncs and deletes files of data ids. A file is created only under an id that the table {@code staged} has,
- * so that none is left behind by a crash. Thread-safe.
+ * Creates, syncs and deletes files of data ids. A file is created only under an id that the table {@code staged} has on
+ * stable storage, so that neither a crash nor a power loss leaves one behind. Thread-safe.
  */
 final class DataStore {
     /** Most bytes of data that are in the database, and not in a file. */
     static final int SMALL = 4096;
     /** Ids that are reserved at a time. */
-    private static final int RESERVED = 64;
+    private static final int RESERVED = 256;
 
     private final StoreDirectory directory;
     private final CommitQueue commits;
@@ -41,23 +40,13 @@ final class DataStore {
     DataFile createFile(ObjectId object) throws StorageException {
         long data = takeId();
         try {
-            create(data);
-            DataFile file = DataFile.open(object, data, directory.file(data));
+            directory.create(data);
+            DataFile file = DataFile.open(object, data, directory);
             file.prepareSync();
             return file;
         } catch (IOException e) {
             discard(data);
             throw Failures.of(directory.file(data) + ": create", e);
-        }
-    }
-
-    /** Creates a file. One that is there was left by a power loss, which has undone that its id was reserved. */
-    private void create(long data) throws IOException {
-        try {
-            directory.create(data);
-        } catch (FileAlreadyExistsException _) {
-            delete(data);
-            directory.create(data);
         }
     }
 
@@ -69,7 +58,7 @@ final class DataStore {
                     return id;
                 }
             }
-            long first = commits.run(objects -> objects.reserve(RESERVED));
+            long first = commits.runStable(objects -> objects.reserve(RESERVED));
             synchronized (reserved) {
                 for (int i = 0; i < RESERVED; i++) {
                     reserved.add(first + i);
@@ -80,7 +69,7 @@ final class DataStore {
 
     /** Opens the file of an object. */
     DataFile open(ObjectId object, long data) throws IOException {
-        return DataFile.open(object, data, directory.file(data));
+        return DataFile.open(object, data, directory);
     }
 
     /** Deletes a file that no object has had. */
@@ -99,7 +88,7 @@ final class DataStore {
 
     /** Deletes a file, if it is there. */
     void delete(long data) throws IOException {
-        Files.deleteIfExists(directory.file(data));
+        directory.delete(data);
     }
 
     /** Forgets ids that were discarded. */
@@ -183,7 +172,7 @@ final class DataStore {
                 assert !open.isOpen();
             }
         }
-        DataFile again = DataFile.open(ObjectId.ROOT, data, directory.file(data));
+        DataFile again = DataFile.open(ObjectId.ROOT, data, directory);
         try {
             again.sync();
             return again.length();

@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.block.Usage;
@@ -42,6 +43,8 @@ public final class DirectoryObjectStore implements ObjectStore {
     private final ObjectData data;
     private final Housekeeping housekeeping;
     private final Checkpoints checkpoints;
+    private final Reclaim reclaim;
+    private final Reserve reserve;
     private volatile boolean closed;
 
     private DirectoryObjectStore(StoreDirectory directory, StoreLock lock, Sql sql,
@@ -52,14 +55,17 @@ public final class DirectoryObjectStore implements ObjectStore {
         this.identity = Schema.identity(sql);
         this.stability = new StableStorage(directory);
         var overlay = new Overlay(space, touches, open);
-        this.readers = new Readers(directory.database(), overlay);
+        this.readers = new Readers(directory, overlay);
         this.commits = new CommitQueue(sql, overlay, stability, everyChange, threads);
         this.store = new DataStore(directory, commits, stability, threads);
         var files = new ObjectFiles(open, readers, commits, store);
         var locks = new ObjectLocks();
         this.data = new ObjectData(files, locks, commits, store, space, stability, everyChange);
-        this.housekeeping = new Housekeeping(files, locks, commits, store, touches);
-        this.checkpoints = new Checkpoints(directory.database(), commits, stability);
+        this.reserve = new Reserve(directory, space);
+        this.housekeeping = new Housekeeping(files, locks, commits, store, touches, stability,
+                reserve);
+        this.reclaim = new Reclaim(open, commits, store, stability);
+        this.checkpoints = new Checkpoints(directory, commits, stability, space);
     }
 
     /**
@@ -70,9 +76,19 @@ public final class DirectoryObjectStore implements ObjectStore {
      *         was changed
      */
     public static DirectoryObjectStore open(Path path, StoreOptions options) throws IOException {
-        var directory = new StoreDirectory(path.toAbsolutePath().normalize());
+        DirectoryObjectStore store = open(
+                new StoreDirectory(path.toAbsolutePath().normalize()), options);
+        store.housekeeping.start();
+        store.checkpoints.start();
+        store.reclaim.start();
+        return store;
+    }
+
+    /** Opens a store without threads of its own; the caller does their work by {@link #maintain}. */
+    static DirectoryObjectStore open(StoreDirectory directory, StoreOptions options)
+            throws IOException {
         var opening = new StoreOpening(directory, options.create());
-        StoreOpening.loadLibrary();
+        SqliteLibrary.load();
         opening.prepareDirectory();
         StoreLock lock = StoreLock.take(directory);
         Sql sql = null;
@@ -103,8 +119,17 @@ public final class DirectoryObjectStore implements ObjectStore {
                     .forEach(each -> space.add(each[0], each[1]));
             return true;
         });
-        housekeeping.start();
-        checkpoints.start();
+    }
+
+    /** Does a round of what the threads of the store do: housekeeping, reclaim, a checkpoint of anything. */
+    void maintain() throws StorageException {
+        if (space.isFull()) {
+            reserve.restore();
+        }
+        housekeeping.round();
+        housekeeping.sync(open.unsynced());
+        reclaim.round();
+        checkpoints.checkpoint(1);
     }
 
     @Override
@@ -167,8 +192,8 @@ public final class DirectoryObjectStore implements ObjectStore {
 
     @Override
     public <E extends Exception> void zero(ObjectId object, long offset, long count,
-            Growth<E> growth) throws StorageException, E {
-        data.zero(object, offset, count, growth);
+            Growth<E> growth, BooleanSupplier aborted) throws StorageException, E {
+        data.zero(object, offset, count, growth, aborted);
     }
 
     @Override
@@ -178,8 +203,9 @@ public final class DirectoryObjectStore implements ObjectStore {
     }
 
     @Override
-    public void punch(ObjectId object, long offset, long count) throws StorageException {
-        data.punch(object, offset, count);
+    public void punch(ObjectId object, long offset, long count, BooleanSupplier aborted)
+            throws StorageException {
+        data.punch(object, offset, count, aborted);
     }
 
     @Override
@@ -210,6 +236,11 @@ public final class DirectoryObjectStore implements ObjectStore {
         commits.runStable(_ -> true);
     }
 
+    /** Whether space of removed partitions or replaced data is still to be given back, in the background. */
+    public boolean isReclaiming() {
+        return reclaim.isActive();
+    }
+
     /**
      * Checks the database and that each object has its file, which reads all but the content of files. Changes may go
      * on meanwhile.
@@ -229,9 +260,10 @@ public final class DirectoryObjectStore implements ObjectStore {
             closed = true;
         }
         housekeeping.close();
+        reclaim.close();
         // The lock is released last, when no write is in flight that could meet another process.
         try (threads; lock; sql; checkpoints; open; commits; readers) {
-            housekeeping.deleteDropped();
+            reclaim.finish();
             store.forgetDiscarded();
             commits.syncAdopted();
             housekeeping.sync(open.unsynced());

@@ -3,6 +3,8 @@ package lunar.osd.store.directory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.function.BooleanSupplier;
+import lunar.block.AbortedException;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
 
@@ -54,8 +56,19 @@ sealed interface Edit {
         }
     }
 
-    /** Makes a range zeros. */
-    record Zero(long offset, long count) implements Edit {
+    /** @throws AbortedException if a long edit is to end early */
+    static void checkNot(BooleanSupplier aborted) throws AbortedException {
+        if (aborted.getAsBoolean()) {
+            throw new AbortedException("object store: the change of data was aborted");
+        }
+    }
+
+    /**
+     * Makes a range zeros.
+     *
+     * @param aborted whether to end early
+     */
+    record Zero(long offset, long count, BooleanSupplier aborted) implements Edit {
         private static final int PIECE = 1 << 20;
         private static final MemorySegment ZEROS = MemorySegment.ofArray(new byte[PIECE])
                 .asReadOnly();
@@ -76,6 +89,7 @@ sealed interface Edit {
         public void apply(DataFile file, long length) throws StorageException {
             long end = Math.min(length, offset + count);
             for (long at = offset; at < end; at += PIECE) {
+                checkNot(aborted);
                 file.write(at, ZEROS.asSlice(0, Math.min(PIECE, end - at)));
             }
             file.resize(lengthAfter(length));

@@ -11,8 +11,8 @@ import lunar.block.StorageException;
 import lunar.osd.wire.ObjectId;
 
 /**
- * Does in the background what need not be done at once: writes timestamps, deletes the files of dropped data, and makes
- * files stable that are not written any longer, so that few are to be looked at after a crash.
+ * Does in the background what need not be done at once: writes timestamps, and makes files stable that are not written
+ * any longer, so that few are to be looked at after a crash.
  */
 final class Housekeeping implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(Housekeeping.class.getName());
@@ -20,7 +20,6 @@ final class Housekeeping implements AutoCloseable {
     private static final int ROUNDS_OF_TOUCHES = 4;
     private static final int ROUNDS_OF_SYNCS = 10;
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    private static final int MAX_DELETES = 1000;
     private static final int MAX_SYNCS = 64;
     /** Adopted files are made stable when they are this part of how many may wait for it. */
     private static final int PART_OF_ADOPTED = 4;
@@ -30,69 +29,47 @@ final class Housekeeping implements AutoCloseable {
     private final CommitQueue commits;
     private final DataStore store;
     private final Touches touches;
+    private final Reserve reserve;
     private final BackgroundThread thread;
     private int round; // its thread only
 
     Housekeeping(ObjectFiles files, ObjectLocks locks, CommitQueue commits, DataStore store,
-            Touches touches) {
+            Touches touches, StableStorage stability, Reserve reserve) {
+        this.reserve = reserve;
         this.files = files;
         this.locks = locks;
         this.commits = commits;
         this.store = store;
         this.touches = touches;
-        this.thread = new BackgroundThread("lunar-osd-store-housekeeping", LOOK_MS, this::run);
+        this.thread = new BackgroundThread("lunar-osd-store-housekeeping", LOOK_MS, stability,
+                this::run);
     }
 
     void start() { thread.start(); }
 
     private void run() {
-        round++;
+        reserve.restore();
         try {
-            if (round % ROUNDS_OF_TOUCHES == 0 && !touches.isEmpty()) {
-                commits.run(_ -> true);
-            }
-            if (files.open().adopted().exceeds(PART_OF_ADOPTED)) {
-                commits.syncAdopted();
-            }
-            if (files.open().takeDropped()) {
-                deleteDropped();
-            }
-            store.forgetDiscarded();
-            if (round % ROUNDS_OF_SYNCS == 0) {
-                syncIdle();
-            }
+            round();
         } catch (StorageException e) {
             LOG.log(System.Logger.Level.WARNING, "object store: housekeeping: {0}",
                     e.getMessage());
         }
     }
 
-    /** Deletes the files of dropped data, once the changes that dropped them are stable. */
-    void deleteDropped() throws StorageException {
-        List<Long> ids;
-        do {
-            ids = commits.runStable(objects -> objects.sql.all(
-                    "SELECT data FROM dropped LIMIT " + MAX_DELETES, row -> row.getLong(1)));
-            var deleted = new ArrayList<Long>();
-            for (long each : ids) {
-                try {
-                    store.delete(each);
-                    deleted.add(each);
-                } catch (IOException e) {
-                    LOG.log(System.Logger.Level.WARNING, "object store: cannot delete {0}: {1}",
-                            store.directory().file(each), e);
-                }
-            }
-            if (deleted.isEmpty()) {
-                return;
-            }
-            commits.run(objects -> {
-                for (long each : deleted) {
-                    objects.sql.update("DELETE FROM dropped WHERE data = ?", each);
-                }
-                return true;
-            });
-        } while (ids.size() == MAX_DELETES && !thread.isClosed());
+    /** Does what is due. */
+    void round() throws StorageException {
+        round++;
+        if (round % ROUNDS_OF_TOUCHES == 0 && !touches.isEmpty()) {
+            commits.run(_ -> true);
+        }
+        if (files.open().adopted().exceeds(PART_OF_ADOPTED)) {
+            commits.syncAdopted();
+        }
+        store.forgetDiscarded();
+        if (round % ROUNDS_OF_SYNCS == 0) {
+            syncIdle();
+        }
     }
 
     private void syncIdle() throws StorageException {

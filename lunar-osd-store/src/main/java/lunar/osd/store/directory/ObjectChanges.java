@@ -70,13 +70,16 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
 
     private void create(ObjectId object, ObjectType type, long length, long data, long timeMs)
             throws StorageException {
+        overlay.space().requireRoom();
         require(row(object) == null && (object.object() == 0) == (type == ObjectType.PARTITION)
                 && type != ObjectType.ROOT, "object", object, "exists, or has no such identifier");
         if (type == ObjectType.PARTITION) {
-            sql.update("INSERT INTO partitions VALUES (?, 0, 0, 0)", Keys.part(object));
+            sql.update("INSERT INTO partitions VALUES (?, ?, 0, 0, 0)", Keys.part(object),
+                    ids.take(1, sql, effects));
         }
         require(count(object, type, 1), "partition of", object, "does not exist");
-        sql.update("INSERT INTO objects VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?6, ?6, ?6)",
+        sql.update("INSERT INTO objects VALUES (" + Keys.HOME
+                + ", ?2, ?3, ?4, ?5, ?6, ?6, ?6, ?6, ?6)",
                 Keys.part(object), type.code(), Keys.object(object), length, data, timeMs);
     }
 
@@ -160,14 +163,15 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         } else if (after < before) {
             shrink(partition, before - after, () -> before - after);
         }
-        discardData(row);
+        discardData(row.data());
         setData(row, after, adopt(row.id(), staged, row.data() != 0, false));
     }
 
     /** Changes the row of an object whose data has changed, and the bytes of its partition in the database. */
     private void setData(ObjectRow row, long length, long data) throws StorageException {
-        sql.update("UPDATE objects SET length = ?, data = ? WHERE part = ? AND object = ?"
-                + " AND type = 128", length, data, Keys.part(row.id()), Keys.object(row.id()));
+        sql.update("UPDATE objects SET length = ?, data = ? WHERE home = " + Keys.HOME
+                + " AND object = ? AND type = 128", length, data, Keys.part(row.id()),
+                Keys.object(row.id()));
         if (length != row.length()) {
             sql.update("UPDATE partitions SET used = used + ? WHERE part = ?",
                     length - row.length(), Keys.part(row.id()));
@@ -176,18 +180,18 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
 
     /** Takes the data from an object, whose row is about to be changed or removed. */
     private void dropData(ObjectRow row) throws StorageException {
-        discardData(row);
+        discardData(row.data());
         shrink(row.id().partition(), overlay.length(row), () -> overlay.length(row));
     }
 
-    private void discardData(ObjectRow row) throws StorageException {
-        if (row.isSmall()) {
-            sql.update("DELETE FROM small WHERE data = ?", -row.data());
-        } else if (row.hasFile()) {
-            sql.update("INSERT INTO dropped VALUES (?)", row.data());
-            sql.update("DELETE FROM unsynced WHERE data = ?", row.data());
-            effects.dropped().add(row.data());
-            effects.onCommit(() -> overlay.files().dropped(row.data()));
+    private void discardData(long data) throws StorageException {
+        if (data < 0) {
+            sql.update("DELETE FROM small WHERE data = ?", -data);
+        } else if (data > 0) {
+            sql.update("INSERT INTO dropped VALUES (?)", data);
+            sql.update("DELETE FROM unsynced WHERE data = ?", data);
+            effects.dropped().add(data);
+            effects.onCommit(() -> overlay.files().dropped(data));
         }
     }
 
@@ -204,7 +208,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
 
     /** Counts growth, if that is permitted. */
     <E extends Exception> void grow(ObjectId object, long length, long bytes, Growth<E> growth)
-            throws E {
+            throws StorageException, E {
         long partition = object.partition();
         overlay.space().grow(object, length, bytes, growth);
         granted.merge(partition, bytes, Long::sum);
@@ -221,9 +225,12 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
                 "does not exist, or is the root");
         Objects.requireNonNull(row);
         switch (row.type()) {
-            case PARTITION, ROOT -> removePartition(object);
-            case COLLECTION -> sql.update("DELETE FROM members WHERE part = ? AND collection = ?",
-                    Keys.part(object), Keys.object(object));
+            case ROOT, PARTITION -> {
+                removePartition(object);
+                return;
+            }
+            case COLLECTION -> sql.update("DELETE FROM members WHERE home = " + Keys.HOME
+                    + " AND collection = ?", Keys.part(object), Keys.object(object));
             case USER_OBJECT -> {
                 leaveCollections(object);
                 dropData(row);
@@ -233,10 +240,10 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
                 }
             }
         }
-        sql.update("DELETE FROM attributes WHERE part = ? AND object = ?", Keys.part(object),
-                Keys.object(object));
-        sql.update("DELETE FROM objects WHERE part = ? AND object = ? AND type = ?",
-                Keys.part(object), Keys.object(object), row.type().code());
+        sql.update("DELETE FROM attributes WHERE home = " + Keys.HOME + " AND object = ?",
+                Keys.part(object), Keys.object(object));
+        sql.update("DELETE FROM objects WHERE home = " + Keys.HOME + " AND object = ?"
+                + " AND type = ?", Keys.part(object), Keys.object(object), row.type().code());
         count(object, row.type(), -1);
     }
 
@@ -246,37 +253,83 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         }
     }
 
+    /** Takes the partition from its objects, which {@link Reclaim} deletes later. */
     private void removePartition(ObjectId object) throws StorageException {
         long part = Keys.part(object);
-        long partition = object.partition();
-        sql.update("DELETE FROM small WHERE data IN"
-                + " (SELECT -data FROM objects WHERE part = ? AND type = 128 AND data < 0)", part);
-        sql.update("INSERT INTO dropped"
-                + " SELECT data FROM objects WHERE part = ? AND type = 128 AND data > 0", part);
+        sql.update("INSERT INTO removed SELECT home FROM partitions WHERE part = ?", part);
         forgetUnsynced(sql.all("SELECT data FROM unsynced WHERE part = ?", row -> row.getLong(1),
                 part));
         sql.update("DELETE FROM unsynced WHERE part = ?", part);
-        for (String table : new String[]{"attributes", "members", "objects", "partitions"}) {
-            sql.update("DELETE FROM " + table + " WHERE part = ?", part);
-        }
-        effects.dropped().addPartition(partition);
-        forget(partition);
+        sql.update("DELETE FROM partitions WHERE part = ?", part);
+        count(object, ObjectType.PARTITION, -1);
+        effects.dropped().addPartition(object.partition());
+        forget(object.partition());
     }
 
     @Override
     public void clear() throws StorageException {
         long root = Keys.key(0);
-        sql.update("DELETE FROM small");
-        sql.update("INSERT INTO dropped SELECT data FROM objects WHERE type = 128 AND data > 0");
+        sql.update("INSERT INTO removed SELECT home FROM partitions WHERE part != ?", root);
         forgetUnsynced(sql.all("SELECT data FROM unsynced", row -> row.getLong(1)));
         sql.update("DELETE FROM unsynced");
-        sql.update("DELETE FROM attributes");
-        sql.update("DELETE FROM members");
-        sql.update("DELETE FROM objects WHERE part != ?", root);
         sql.update("DELETE FROM partitions WHERE part != ?", root);
         sql.update("UPDATE partitions SET objects = 0 WHERE part = ?", root);
+        sql.update("DELETE FROM attributes WHERE home = ?", root);
         effects.dropped().addAll();
         overlay.space().partitions().forEach(this::forget);
+    }
+
+    /**
+     * Deletes a part of what removed partitions had.
+     *
+     * @param most most rows of a table to delete
+     * @return whether there may be more
+     */
+    boolean reclaim(int most) throws StorageException {
+        Long home = sql.first("SELECT home FROM removed LIMIT 1", row -> row.getLong(1));
+        if (home == null) {
+            return false;
+        }
+        if (!deleteAttributes(home, most) && !deleteMembers(home, most)
+                && !deleteObjects(home, most)) {
+            sql.update("DELETE FROM removed WHERE home = ?", home);
+        }
+        return true;
+    }
+
+    /** Deletes the first attributes of a home; false if there are none. */
+    private boolean deleteAttributes(long home, int most) throws StorageException {
+        List<long[]> keys = sql.all("SELECT object, page, number FROM attributes WHERE home = ?"
+                + " ORDER BY object, page, number LIMIT ?",
+                row -> new long[]{row.getLong(1), row.getLong(2), row.getLong(3)}, home, most);
+        for (long[] each : keys) {
+            sql.update("DELETE FROM attributes WHERE home = ? AND object = ? AND page = ?"
+                    + " AND number = ?", home, each[0], each[1], each[2]);
+        }
+        return !keys.isEmpty();
+    }
+
+    private boolean deleteMembers(long home, int most) throws StorageException {
+        List<long[]> keys = sql.all("SELECT collection, object FROM members WHERE home = ?"
+                + " ORDER BY collection, object LIMIT ?",
+                row -> new long[]{row.getLong(1), row.getLong(2)}, home, most);
+        for (long[] each : keys) {
+            sql.update("DELETE FROM members WHERE home = ? AND collection = ? AND object = ?",
+                    home, each[0], each[1]);
+        }
+        return !keys.isEmpty();
+    }
+
+    private boolean deleteObjects(long home, int most) throws StorageException {
+        List<long[]> rows = sql.all("SELECT type, object, data FROM objects WHERE home = ?"
+                + " ORDER BY type, object LIMIT ?",
+                row -> new long[]{row.getLong(1), row.getLong(2), row.getLong(3)}, home, most);
+        for (long[] each : rows) {
+            discardData(each[2]);
+            sql.update("DELETE FROM objects WHERE home = ? AND type = ? AND object = ?", home,
+                    each[0], each[1]);
+        }
+        return !rows.isEmpty();
     }
 
     /** Uncounts a partition, except for what the transaction puts into a new one of the name. */
@@ -299,11 +352,13 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         long page = Integer.toUnsignedLong(attribute.page());
         long number = Integer.toUnsignedLong(attribute.number());
         if (value.length() == 0) {
-            sql.update("DELETE FROM attributes"
-                    + " WHERE part = ? AND object = ? AND page = ? AND number = ?",
+            sql.update("DELETE FROM attributes WHERE home = " + Keys.HOME
+                    + " AND object = ? AND page = ? AND number = ?",
                     Keys.part(object), Keys.object(object), page, number);
         } else {
-            sql.update("INSERT OR REPLACE INTO attributes VALUES (?, ?, ?, ?, ?)",
+            overlay.space().requireRoom();
+            sql.update("INSERT OR REPLACE INTO attributes VALUES (" + Keys.HOME
+                    + ", ?, ?, ?, ?)",
                     Keys.part(object), Keys.object(object), page, number, value.toArray());
         }
     }
@@ -312,31 +367,34 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     public void setTime(ObjectId object, Timestamp which, long timeMs) throws StorageException {
         require(sql.update(switch (which) {
             case CREATED -> "UPDATE objects SET created = ?"
-                    + " WHERE part = ? AND object = ? AND type IN (1, 2, 64, 128)";
+                    + " WHERE home = " + Keys.HOME + " AND object = ? AND type IN (1, 2, 64, 128)";
             case ATTRIBUTES_ACCESSED -> "UPDATE objects SET attributes_accessed = ?"
-                    + " WHERE part = ? AND object = ? AND type IN (1, 2, 64, 128)";
+                    + " WHERE home = " + Keys.HOME + " AND object = ? AND type IN (1, 2, 64, 128)";
             case ATTRIBUTES_MODIFIED -> "UPDATE objects SET attributes_modified = ?"
-                    + " WHERE part = ? AND object = ? AND type IN (1, 2, 64, 128)";
+                    + " WHERE home = " + Keys.HOME + " AND object = ? AND type IN (1, 2, 64, 128)";
             case DATA_ACCESSED -> "UPDATE objects SET data_accessed = ?"
-                    + " WHERE part = ? AND object = ? AND type IN (1, 2, 64, 128)";
+                    + " WHERE home = " + Keys.HOME + " AND object = ? AND type IN (1, 2, 64, 128)";
             case DATA_MODIFIED -> "UPDATE objects SET data_modified = ?"
-                    + " WHERE part = ? AND object = ? AND type IN (1, 2, 64, 128)";
+                    + " WHERE home = " + Keys.HOME + " AND object = ? AND type IN (1, 2, 64, 128)";
         }, timeMs, Keys.part(object), Keys.object(object)) == 1, "object", object,
                 "does not exist");
     }
 
     @Override
     public void addMember(ObjectId collection, ObjectId userObject) throws StorageException {
+        overlay.space().requireRoom();
         requireMember(collection, userObject);
-        countMembers(collection, sql.update("INSERT OR IGNORE INTO members VALUES (?, ?, ?)",
-                Keys.part(collection), Keys.object(collection), Keys.object(userObject)));
+        countMembers(collection,
+                sql.update("INSERT OR IGNORE INTO members VALUES (" + Keys.HOME + ", ?, ?)",
+                        Keys.part(collection), Keys.object(collection), Keys.object(userObject)));
     }
 
     @Override
     public void removeMember(ObjectId collection, ObjectId userObject) throws StorageException {
         requireMember(collection, userObject);
         countMembers(collection, -sql.update(
-                "DELETE FROM members WHERE part = ? AND collection = ? AND object = ?",
+                "DELETE FROM members WHERE home = " + Keys.HOME
+                        + " AND collection = ? AND object = ?",
                 Keys.part(collection), Keys.object(collection), Keys.object(userObject)));
     }
 
@@ -353,7 +411,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     private void countMembers(ObjectId collection, int more) throws StorageException {
         if (more != 0) {
             sql.update("UPDATE objects SET length = length + ?"
-                    + " WHERE part = ? AND type = 64 AND object = ?", more,
+                    + " WHERE home = " + Keys.HOME + " AND type = 64 AND object = ?", more,
                     Keys.part(collection), Keys.object(collection));
         }
     }

@@ -9,6 +9,7 @@ import lunar.block.StorageException;
 import lunar.osd.store.DataRange;
 import lunar.osd.store.Growth;
 import lunar.osd.wire.ObjectId;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Reads and writes the data of user objects. Thread-safe. */
@@ -88,10 +89,10 @@ final class ObjectData {
         return offset;
     }
 
-    <E extends Exception> void zero(ObjectId object, long offset, long count, Growth<E> growth)
-            throws StorageException, E {
+    <E extends Exception> void zero(ObjectId object, long offset, long count, Growth<E> growth,
+            BooleanSupplier aborted) throws StorageException, E {
         check(offset, count);
-        edit(object, new Edit.Zero(offset, count), offset, count, growth);
+        edit(object, new Edit.Zero(offset, count, aborted), offset, count, growth);
     }
 
     <E extends Exception> void resize(ObjectId object, long length, Growth<E> growth)
@@ -294,12 +295,13 @@ final class ObjectData {
         });
     }
 
-    void punch(ObjectId object, long offset, long count) throws StorageException {
+    void punch(ObjectId object, long offset, long count, BooleanSupplier aborted)
+            throws StorageException {
         check(offset, count);
         Lock lock = locks.exclusive(object);
         lock.lock();
         try {
-            while (!tryPunch(object, offset, count)) {
+            while (!tryPunch(object, offset, count, aborted)) {
                 Thread.onSpinWait();
             }
         } finally {
@@ -308,7 +310,8 @@ final class ObjectData {
         makeStable(object);
     }
 
-    private boolean tryPunch(ObjectId object, long offset, long count) throws StorageException {
+    private boolean tryPunch(ObjectId object, long offset, long count, BooleanSupplier aborted)
+            throws StorageException {
         long data = files.dataOf(object);
         long length = length(object);
         if (count == 0 || offset >= length) {
@@ -321,8 +324,8 @@ final class ObjectData {
         try (Staged staged = new Staged(store); Arena arena = Arena.ofConfined()) {
             MemorySegment piece = arena.allocate(Math.min(COPY_BYTES, length));
             MemorySegment zeros = arena.allocate(piece.byteSize());
-            if (!copy(object, 0, offset, 0, staged, piece, zeros)
-                    || !copy(object, offset + count, length, offset, staged, piece, zeros)) {
+            if (!copy(object, 0, offset, 0, staged, piece, zeros, aborted) || !copy(object,
+                    offset + count, length, offset, staged, piece, zeros, aborted)) {
                 return false;
             }
             if (staged.length() < length - count) {
@@ -344,8 +347,10 @@ final class ObjectData {
 
     /** Copies data, except pieces of zeros; false if it became shorter. */
     private boolean copy(ObjectId object, long from, long end, long to, Staged into,
-            MemorySegment piece, MemorySegment zeros) throws StorageException {
+            MemorySegment piece, MemorySegment zeros, BooleanSupplier aborted)
+            throws StorageException {
         for (long at = from; at < end;) {
+            Edit.checkNot(aborted);
             MemorySegment some = piece.asSlice(0, Math.min(piece.byteSize(), end - at));
             int count = read(object, at, some);
             if (count == 0) {

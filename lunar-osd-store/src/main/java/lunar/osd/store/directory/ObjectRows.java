@@ -19,14 +19,16 @@ import org.jspecify.annotations.Nullable;
 /** Reads objects in the database, within a transaction that its user begins and ends. */
 class ObjectRows implements ObjectReader {
     private static final String FIND = "SELECT " + ObjectRow.COLUMNS
-            + " FROM objects WHERE part = ? AND object = ? AND type IN (?, ?)";
+            + " FROM objects WHERE home = " + Keys.HOME + " AND object = ? AND type IN (?, ?)";
     private static final String ATTRIBUTES = "SELECT page, number, value FROM attributes"
-            + " WHERE part = ? AND object = ?"
+            + " WHERE home = " + Keys.HOME + " AND object = ?"
             + " AND (page, number) > (?, ?) AND page BETWEEN ? AND ?"
             + " ORDER BY page, number LIMIT 32";
     /** Identifiers in use after which a gap is searched elsewhere, instead of behind them. */
     private static final int PROBE_AFTER = 1000;
     private static final long MAX_U32 = 0xffff_ffffL;
+    /** {@link Keys#HOME} of the first parameter, which others may follow and repeat. */
+    private static final String HOME_1 = Keys.HOME.replace("?", "?1");
 
     final Sql sql;
     final Overlay overlay;
@@ -89,8 +91,8 @@ class ObjectRows implements ObjectReader {
 
     @Override
     public Bytes attribute(ObjectId object, AttributeId attribute) throws StorageException {
-        Bytes value = sql.first("SELECT value FROM attributes"
-                + " WHERE part = ? AND object = ? AND page = ? AND number = ?",
+        Bytes value = sql.first("SELECT value FROM attributes WHERE home = " + Keys.HOME
+                + " AND object = ? AND page = ? AND number = ?",
                 row -> Bytes.of(row.getBytes(1)), Keys.part(object), Keys.object(object),
                 Integer.toUnsignedLong(attribute.page()),
                 Integer.toUnsignedLong(attribute.number()));
@@ -140,8 +142,9 @@ class ObjectRows implements ObjectReader {
     @Override
     public List<Long> objects(long partition, ObjectType type, long from, int max)
             throws StorageException {
-        return sql.all("SELECT object FROM objects WHERE part = ? AND type = ? AND object >= ?"
-                + " ORDER BY object LIMIT ?", row -> Keys.id(row.getLong(1)), Keys.key(partition),
+        return sql.all("SELECT object FROM objects WHERE home = " + Keys.HOME
+                + " AND type = ? AND object >= ? ORDER BY object LIMIT ?",
+                row -> Keys.id(row.getLong(1)), Keys.key(partition),
                 type.code(), Keys.key(from), max);
     }
 
@@ -157,21 +160,24 @@ class ObjectRows implements ObjectReader {
 
     @Override
     public List<Long> members(ObjectId collection, long from, int max) throws StorageException {
-        return sql.all("SELECT object FROM members WHERE part = ? AND collection = ?"
-                + " AND object >= ? ORDER BY object LIMIT ?", row -> Keys.id(row.getLong(1)),
+        return sql.all("SELECT object FROM members WHERE home = " + Keys.HOME
+                + " AND collection = ? AND object >= ? ORDER BY object LIMIT ?",
+                row -> Keys.id(row.getLong(1)),
                 Keys.part(collection), Keys.object(collection), Keys.key(from), max);
     }
 
     @Override
     public long memberCount(ObjectId collection) throws StorageException {
-        return sql.number("SELECT length FROM objects WHERE part = ? AND type = 64 AND object = ?",
+        return sql.number("SELECT length FROM objects WHERE home = " + Keys.HOME
+                + " AND type = 64 AND object = ?",
                 Keys.part(collection), Keys.object(collection));
     }
 
     @Override
     public List<Long> collectionsOf(ObjectId userObject) throws StorageException {
-        return sql.all("SELECT collection FROM members WHERE part = ? AND object = ?"
-                + " ORDER BY collection", row -> Keys.id(row.getLong(1)), Keys.part(userObject),
+        return sql.all("SELECT collection FROM members WHERE home = " + Keys.HOME
+                + " AND object = ? ORDER BY collection", row -> Keys.id(row.getLong(1)),
+                Keys.part(userObject),
                 Keys.object(userObject));
     }
 
@@ -211,9 +217,11 @@ class ObjectRows implements ObjectReader {
         return partition == 0
                 ? Keys.id(sql.number("SELECT max(part) FROM partitions"))
                 : Keys.id(sql.number("SELECT ifnull(max(object), ?2) FROM ("
-                        + "SELECT max(object) AS object FROM objects WHERE part = ?1 AND type = 64"
+                        + "SELECT max(object) AS object FROM objects WHERE home = " + HOME_1
+                        + " AND type = 64"
                         + " UNION ALL"
-                        + " SELECT max(object) FROM objects WHERE part = ?1 AND type = 128)",
+                        + " SELECT max(object) FROM objects WHERE home = " + HOME_1
+                        + " AND type = 128)",
                         Keys.key(partition), Keys.key(0)));
     }
 
@@ -224,9 +232,9 @@ class ObjectRows implements ObjectReader {
                         row -> Keys.id(row.getLong(1)), Keys.key(from))
                 : sql.first("SELECT min(object) FROM ("
                         + "SELECT min(object) AS object FROM objects"
-                        + " WHERE part = ?1 AND type = 64 AND object >= ?2 UNION ALL"
+                        + " WHERE home = " + HOME_1 + " AND type = 64 AND object >= ?2 UNION ALL"
                         + " SELECT min(object) FROM objects"
-                        + " WHERE part = ?1 AND type = 128 AND object >= ?2)"
+                        + " WHERE home = " + HOME_1 + " AND type = 128 AND object >= ?2)"
                         + " HAVING min(object) IS NOT NULL",
                         row -> Keys.id(row.getLong(1)), Keys.key(partition), Keys.key(from));
     }

@@ -166,6 +166,11 @@ final class OpenFiles implements AutoCloseable {
         clean();
     }
 
+    /** Whether data was dropped since the last {@link #takeDropped}. */
+    synchronized boolean hasDropped() {
+        return anyDropped;
+    }
+
     /** Whether data was dropped since the last call. */
     synchronized boolean takeDropped() {
         boolean was = anyDropped;

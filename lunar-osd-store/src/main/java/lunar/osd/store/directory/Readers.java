@@ -1,6 +1,5 @@
 package lunar.osd.store.directory;
 
-import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Semaphore;
@@ -18,14 +17,14 @@ final class Readers implements AutoCloseable {
 
     private static final int MAX = Math.clamp(Runtime.getRuntime().availableProcessors(), 4, 16);
 
-    private final Path database;
+    private final StoreDirectory directory;
     private final Overlay overlay;
     private final Semaphore permits = new Semaphore(MAX);
     private final ConcurrentLinkedDeque<ObjectRows> idle = new ConcurrentLinkedDeque<>();
     private volatile boolean closed;
 
-    Readers(Path database, Overlay overlay) {
-        this.database = database;
+    Readers(StoreDirectory directory, Overlay overlay) {
+        this.directory = directory;
         this.overlay = overlay;
     }
 
@@ -62,7 +61,7 @@ final class Readers implements AutoCloseable {
             return rows;
         }
         try {
-            return new ObjectRows(Sql.reading(database), overlay);
+            return new ObjectRows(Sql.reading(directory.database(), directory.steps()), overlay);
         } catch (SQLException e) {
             throw Failures.of(e);
         }

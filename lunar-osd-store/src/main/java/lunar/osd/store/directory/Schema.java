@@ -11,13 +11,13 @@ import lunar.block.StorageException;
 
 /**
  * Tables of the database, format {@link #VERSION}; docs/osd-store.md describes them. {@code part} and {@code object}
- * are {@link Keys}; {@code data} is a data id.
+ * are {@link Keys}, as is {@code home}; {@code data} is a data id.
  */
 final class Schema {
     /** In the header of the file, which file(1) shows: "LuOS". */
     static final int APPLICATION_ID = 0x4c75_4f53;
     /** Format version, in the header of the file. */
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     private static final List<String> TABLES = List.of("""
             CREATE TABLE meta(
@@ -27,11 +27,12 @@ final class Schema {
                 flushes INTEGER NOT NULL)""", """
             CREATE TABLE partitions(
                 part INTEGER PRIMARY KEY,
+                home INTEGER NOT NULL,
                 collections INTEGER NOT NULL,
                 objects INTEGER NOT NULL,
                 used INTEGER NOT NULL)""", """
             CREATE TABLE objects(
-                part INTEGER NOT NULL,
+                home INTEGER NOT NULL,
                 type INTEGER NOT NULL,
                 object INTEGER NOT NULL,
                 length INTEGER NOT NULL,
@@ -41,23 +42,24 @@ final class Schema {
                 attributes_modified INTEGER NOT NULL,
                 data_accessed INTEGER NOT NULL,
                 data_modified INTEGER NOT NULL,
-                PRIMARY KEY (part, type, object)) WITHOUT ROWID""", """
+                PRIMARY KEY (home, type, object)) WITHOUT ROWID""", """
             CREATE TABLE attributes(
-                part INTEGER NOT NULL,
+                home INTEGER NOT NULL,
                 object INTEGER NOT NULL,
                 page INTEGER NOT NULL,
                 number INTEGER NOT NULL,
                 value BLOB NOT NULL,
-                PRIMARY KEY (part, object, page, number)) WITHOUT ROWID""", """
+                PRIMARY KEY (home, object, page, number)) WITHOUT ROWID""", """
             CREATE TABLE members(
-                part INTEGER NOT NULL,
+                home INTEGER NOT NULL,
                 collection INTEGER NOT NULL,
                 object INTEGER NOT NULL,
-                PRIMARY KEY (part, collection, object)) WITHOUT ROWID""", """
-            CREATE INDEX collections_of ON members(part, object, collection)""", """
+                PRIMARY KEY (home, collection, object)) WITHOUT ROWID""", """
+            CREATE INDEX collections_of ON members(home, object, collection)""", """
             CREATE TABLE small(
                 data INTEGER PRIMARY KEY,
                 bytes BLOB NOT NULL)""", """
+            CREATE TABLE removed(home INTEGER PRIMARY KEY)""", """
             CREATE TABLE staged(data INTEGER PRIMARY KEY)""", """
             CREATE TABLE dropped(data INTEGER PRIMARY KEY)""", """
             CREATE TABLE unsynced(
@@ -67,7 +69,7 @@ final class Schema {
                 stable INTEGER NOT NULL)""");
 
     private static final Set<String> NAMES = Set.of("meta", "partitions", "objects", "attributes",
-            "members", "collections_of", "small", "staged", "dropped", "unsynced");
+            "members", "collections_of", "small", "removed", "staged", "dropped", "unsynced");
 
     private Schema() {}
 
@@ -83,7 +85,7 @@ final class Schema {
         sql.update("INSERT INTO meta VALUES (1, ?, 1, 0)", ByteBuffer.allocate(Long.BYTES * 2)
                 .putLong(identity.getMostSignificantBits())
                 .putLong(identity.getLeastSignificantBits()).array());
-        sql.update("INSERT INTO partitions VALUES (?, 0, 0, 0)", Keys.key(0));
+        sql.update("INSERT INTO partitions VALUES (?1, ?1, 0, 0, 0)", Keys.key(0));
         sql.update("INSERT INTO objects VALUES (?1, 1, ?1, 0, 0, ?2, ?2, ?2, ?2, ?2)", Keys.key(0),
                 nowMs);
         sql.execute("PRAGMA application_id = " + APPLICATION_ID);

@@ -67,16 +67,22 @@ final class Sql implements AutoCloseable {
     private static final int READER_CACHE_KIB = 16 * 1024;
 
     private final Connection connection;
+    private final IoSteps steps;
     private final Map<String, PreparedStatement> statements = new HashMap<>();
     private boolean failed;
     private long changedRows;
     private long statementsBesideQueries;
 
-    Sql(Connection connection) { this.connection = connection; }
+    Sql(Connection connection) { this(connection, IoSteps.NONE); }
+
+    private Sql(Connection connection, IoSteps steps) {
+        this.connection = connection;
+        this.steps = steps;
+    }
 
     /** Opens the connection that writes. The journal mode is the file's: set by {@link Schema#create}. */
-    static Sql writing(Path file) throws SQLException {
-        Sql sql = open(file, SQLiteOpenMode.READWRITE);
+    static Sql writing(Path file, IoSteps steps) throws SQLException {
+        Sql sql = open(file, SQLiteOpenMode.READWRITE, steps);
         sql.configure("PRAGMA cache_size = -" + WRITER_CACHE_KIB, "PRAGMA synchronous = NORMAL",
                 // Housekeeping checkpoints, so that no commit waits for one.
                 "PRAGMA wal_autocheckpoint = 0", "PRAGMA journal_size_limit = 67108864");
@@ -84,21 +90,25 @@ final class Sql implements AutoCloseable {
     }
 
     /** Opens a connection that reads. */
-    static Sql reading(Path file) throws SQLException {
-        Sql sql = open(file, SQLiteOpenMode.READONLY);
+    static Sql reading(Path file, IoSteps steps) throws SQLException {
+        Sql sql = open(file, SQLiteOpenMode.READONLY, steps);
         sql.configure("PRAGMA cache_size = -" + READER_CACHE_KIB);
         return sql;
     }
 
+    static Sql writing(Path file) throws SQLException { return writing(file, IoSteps.NONE); }
+
+    static Sql reading(Path file) throws SQLException { return reading(file, IoSteps.NONE); }
+
     /** Without memory mapping: an I/O error would be a SIGBUS, which ends the process. */
-    private static Sql open(Path file, SQLiteOpenMode mode) throws SQLException {
+    private static Sql open(Path file, SQLiteOpenMode mode, IoSteps steps) throws SQLException {
         var properties = new Properties();
         properties.setProperty(SQLiteConfig.Pragma.OPEN_MODE.pragmaName,
                 Integer.toString(mode.flag));
         // After each INSERT the driver would query the key.
         properties.setProperty(SQLiteConfig.Pragma.JDBC_GET_GENERATED_KEYS.pragmaName, "false");
         Sql sql = new Sql(JDBC.createConnection("jdbc:sqlite:" + file.toAbsolutePath(),
-                properties));
+                properties), steps);
         sql.configure("PRAGMA busy_timeout = " + BUSY_MS, "PRAGMA temp_store = MEMORY",
                 "PRAGMA mmap_size = 0", "PRAGMA trusted_schema = OFF",
                 "PRAGMA cell_size_check = ON");
@@ -122,6 +132,7 @@ final class Sql implements AutoCloseable {
     void execute(String statement) throws StorageException {
         statementsBesideQueries++;
         try (Statement once = connection.createStatement()) {
+            steps.statement(statement);
             once.execute(statement);
         } catch (SQLException e) {
             throw failure(e);
@@ -132,6 +143,7 @@ final class Sql implements AutoCloseable {
     int update(String statement, Object... arguments) throws StorageException {
         statementsBesideQueries++;
         try {
+            steps.statement(statement);
             int rows = prepared(statement, arguments).executeUpdate();
             changedRows += rows;
             return rows;
@@ -144,7 +156,11 @@ final class Sql implements AutoCloseable {
     void control(String statement) throws StorageException {
         statementsBesideQueries++;
         try {
+            steps.statement(statement);
             prepared(statement).executeUpdate();
+            if (statement.equals("COMMIT")) {
+                steps.committed();
+            }
         } catch (SQLException e) {
             throw failure(e, statement);
         }
@@ -183,6 +199,7 @@ final class Sql implements AutoCloseable {
             throws StorageException {
         var found = new ArrayList<T>();
         try {
+            steps.statement(query);
             var statement = (CoreStatement) prepared(query);
             if (statement.getDatabase().execute(statement, arguments)) {
                 statement.pointer.<SQLException>safeRunConsume((database, pointer) -> {

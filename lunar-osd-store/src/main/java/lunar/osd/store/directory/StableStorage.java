@@ -2,7 +2,6 @@ package lunar.osd.store.directory;
 
 import java.io.IOException;
 import java.nio.channels.AsynchronousFileChannel;
-import java.nio.channels.ClosedChannelException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -41,7 +40,7 @@ final class StableStorage {
                 }
             }
             for (Path each : folders) {
-                StoreDirectory.sync(each);
+                directory.sync(each);
             }
             synced.forEach(files::entrySynced);
             synced.forEach(adopted::synced);
@@ -56,7 +55,7 @@ final class StableStorage {
     private boolean sync(long data, AdoptedFiles adopted) throws IOException {
         try (AsynchronousFileChannel file = AsynchronousFileChannel.open(directory.file(data),
                 StandardOpenOption.WRITE)) {
-            force(file, directory.file(data), false);
+            directory.force(file, directory.file(data), false);
             return true;
         } catch (NoSuchFileException e) {
             if (adopted.has(data)) {
@@ -64,6 +63,11 @@ final class StableStorage {
             }
             return false;
         }
+    }
+
+    /** Records that a thread of the store has ended by what it should not throw. */
+    void ended(String thread, Throwable cause) {
+        failed(new IllegalStateException("the thread " + thread + " has ended: " + cause, cause));
     }
 
     /** Records a failure, and returns what to throw. */
@@ -80,24 +84,6 @@ final class StableStorage {
     /** Records a failure if it means that something was lost, and returns what to throw. */
     StorageException failedIfLost(StorageException cause) {
         return cause instanceof LostWritesException ? failed(cause) : cause;
-    }
-
-    /**
-     * Makes what was written to a file or directory stable.
-     *
-     * @throws ClosedChannelException if the channel is closed
-     * @throws LostWritesException if it fails otherwise, as nothing but a failed fsync(2) loses what was written
-     */
-    static void force(AsynchronousFileChannel channel, Path path, boolean metadata)
-            throws IOException {
-        try {
-            channel.force(metadata);
-        } catch (ClosedChannelException e) {
-            throw e;
-        } catch (IOException e) {
-            throw new LostWritesException("object store: " + path + ": fsync: " + e.getMessage(),
-                    e);
-        }
     }
 
     /** @throws LostWritesException once something was lost */

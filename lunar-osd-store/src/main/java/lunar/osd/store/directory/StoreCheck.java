@@ -18,6 +18,8 @@ import lunar.block.StorageException;
  */
 final class StoreCheck {
     private static final int MAX_PROBLEMS = 100;
+    /** In a statement: whether the partition of an object was not removed. */
+    private static final String LIVE = "home IN (SELECT home FROM partitions)";
 
     private final StoreDirectory directory;
     private final Readers readers;
@@ -57,9 +59,9 @@ final class StoreCheck {
     private void checkCounters(Sql sql) throws StorageException {
         String wrong = """
                 SELECT part, collections, objects, used, counted.* FROM partitions LEFT JOIN (
-                    SELECT part AS p, sum(type = 64) AS c, sum(type = 128) AS o,
+                    SELECT home AS h, sum(type = 64) AS c, sum(type = 128) AS o,
                         sum(CASE type WHEN 128 THEN length ELSE 0 END) AS u
-                    FROM objects GROUP BY part) AS counted ON p = part
+                    FROM objects GROUP BY home) AS counted ON h = home
                 WHERE part != ? AND (collections, objects, used) IS NOT (c, o, u)""";
         sql.all(wrong, row -> "partition " + Long.toHexString(Keys.id(row.getLong(1))) + "h has "
                 + row.getLong(6) + " collections, " + row.getLong(7) + " user objects, "
@@ -71,9 +73,15 @@ final class StoreCheck {
         if (partitions != counted) {
             add(partitions + " partitions; the counter is " + counted);
         }
-        long members = sql.number("SELECT count(*) FROM objects WHERE type = 64 AND length !="
-                + " (SELECT count(*) FROM members WHERE members.part = objects.part"
-                + " AND members.collection = objects.object)");
+        long homeless = sql.number("SELECT count(*) FROM objects WHERE home NOT IN"
+                + " (SELECT home FROM partitions UNION ALL SELECT home FROM removed)");
+        if (homeless != 0) {
+            add(homeless + " objects of no partition");
+        }
+        long members = sql.number(
+                "SELECT count(*) FROM objects WHERE type = 64 AND " + LIVE + " AND length !="
+                        + " (SELECT count(*) FROM members WHERE members.home = objects.home"
+                        + " AND members.collection = objects.object)");
         if (members != 0) {
             add(members + " collections have a wrong number of members");
         }
@@ -89,13 +97,15 @@ final class StoreCheck {
         }
     }
 
-    private static List<long[]> owned(Sql sql) throws StorageException {
-        return sql.all("SELECT data, length FROM objects WHERE type = 128 AND data > 0",
+    /** Returns data ids and lengths of objects, also of removed partitions unless a condition excludes them. */
+    private static List<long[]> owned(Sql sql, String condition) throws StorageException {
+        return sql.all("SELECT data, length FROM objects WHERE type = 128 AND data > 0 AND "
+                + condition,
                 row -> new long[]{row.getLong(1), row.getLong(2)});
     }
 
     private void checkFiles(Sql sql) throws StorageException {
-        for (long[] each : owned(sql)) {
+        for (long[] each : owned(sql, LIVE)) {
             Path file = directory.file(each[0]);
             try {
                 long size = Files.size(file);
@@ -110,7 +120,7 @@ final class StoreCheck {
 
     private void checkOwners(Sql sql, List<Long> present) throws StorageException {
         var known = new HashSet<Long>();
-        owned(sql).forEach(each -> known.add(each[0]));
+        owned(sql, "TRUE").forEach(each -> known.add(each[0]));
         for (String table : List.of("staged", "dropped")) {
             known.addAll(sql.all("SELECT data FROM " + table, row -> row.getLong(1)));
         }

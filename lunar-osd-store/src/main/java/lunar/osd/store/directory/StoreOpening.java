@@ -14,7 +14,6 @@ import java.util.stream.Stream;
 import lunar.block.PrivateFile;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
-import org.sqlite.SQLiteJDBCLoader;
 
 /**
  * Opens or creates the database of a store. A directory that is not one, or is damaged, is left as it is: it is
@@ -47,14 +46,14 @@ final class StoreOpening {
             directory.makeDirectory(path);
             Path parent = path.getParent();
             if (parent != null) {
-                StoreDirectory.sync(parent);
+                directory.sync(parent);
             }
         } else if (!Files.isDirectory(path)) {
             throw new NotDirectoryException(path.toString());
         }
         if (!Files.exists(directory.database())) {
             Set<String> others = names();
-            others.removeAll(Set.of("lock", "data", "lost+found"));
+            others.removeAll(Set.of("lock", "data", "reserve", "lost+found"));
             if (!create || !others.isEmpty()) {
                 throw new IOException(path + " is no object store" + (create
                         ? ", and not empty: it has " + others.iterator().next()
@@ -72,22 +71,6 @@ final class StoreOpening {
         return names;
     }
 
-    /** Loads the native library of SQLite, which is unpacked into a temporary directory. */
-    static void loadLibrary() throws IOException {
-        try {
-            if (SQLiteJDBCLoader.initialize()) {
-                return;
-            }
-            throw new IOException("not loaded");
-        } catch (Exception | LinkageError e) { // the loader declares Exception
-            String folder = System.getProperty("org.sqlite.tmpdir",
-                    System.getProperty("java.io.tmpdir"));
-            throw new IOException("the native library of SQLite cannot be loaded from " + folder
-                    + " (" + e.getMessage() + "): if that is mounted noexec or not writable, set"
-                    + " -Dorg.sqlite.tmpdir= to a directory from which libraries can be loaded", e);
-        }
-    }
-
     /** Opens the connection that writes. */
     Sql openDatabase() throws IOException {
         Path database = directory.database();
@@ -100,7 +83,7 @@ final class StoreOpening {
             }
             PrivateFile.check(database).ifPresent(exposure -> LOG.log(
                     System.Logger.Level.WARNING, "object store: {0} {1}", database, exposure));
-            return examine() ? Sql.writing(database) : createDatabase();
+            return examine() ? Sql.writing(database, directory.steps()) : createDatabase();
         } catch (SQLException e) {
             throw Failures.isDamage(e)
                     ? damaged(String.valueOf(e.getMessage()), e)
@@ -113,13 +96,13 @@ final class StoreOpening {
             throw new IOException(directory + " is no object store: its creation was interrupted");
         }
         directory.makeDirectory(directory.data());
-        Sql sql = Sql.writing(directory.database());
+        Sql sql = Sql.writing(directory.database(), directory.steps());
         boolean created = false;
         try {
             if (Schema.isEmpty(sql)) {
                 Schema.create(sql, System.currentTimeMillis());
             }
-            StoreDirectory.sync(directory.path());
+            directory.sync(directory.path());
             created = true;
             return sql;
         } finally {
@@ -149,7 +132,9 @@ final class StoreOpening {
             if (version != Schema.VERSION) {
                 throw new IOException("object store " + directory + " has format version " + version
                         + "; this program knows version " + Schema.VERSION
-                        + (version > Schema.VERSION ? ": use a newer one" : ""));
+                        + (version > Schema.VERSION
+                                ? ": use a newer one"
+                                : ": copy its objects with the program that wrote it"));
             }
             if (!Schema.isComplete(sql)) {
                 throw damaged("tables are missing", null);

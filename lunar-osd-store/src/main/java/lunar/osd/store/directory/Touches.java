@@ -27,10 +27,10 @@ final class Touches {
                     ifnull(nullif(?3, -9223372036854775808), attributes_modified),
                 data_accessed = ifnull(nullif(?4, -9223372036854775808), data_accessed),
                 data_modified = ifnull(nullif(?5, -9223372036854775808), data_modified)
-            WHERE part = ?6 AND object = ?7 AND type IN (1, 2, 64, 128)""";
+            WHERE home = (SELECT home FROM partitions WHERE part = ?6) AND object = ?7 AND type IN (1, 2, 64, 128)""";
 
     private volatile Map<ObjectId, long[]> pending = new ConcurrentHashMap<>();
-    /** What the transaction in progress writes. */
+    /** Timestamps that the transaction in progress writes. */
     private volatile Map<ObjectId, long[]> writing = Map.of();
 
     /** Sets timestamps; true if it is time to write them. */

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -137,7 +138,7 @@ public final class MemoryStore implements ObjectStore {
 
     @Override
     public <E extends Exception> void zero(ObjectId object, long offset, long count,
-            Growth<E> growth) throws StorageException, E {
+            Growth<E> growth, BooleanSupplier aborted) throws StorageException, E {
         changing(() -> {
             MemoryData data = data(object);
             grow(object, data, count == 0 ? 0 : end(offset, count), growth);
@@ -176,7 +177,8 @@ public final class MemoryStore implements ObjectStore {
     }
 
     @Override
-    public void punch(ObjectId object, long offset, long count) throws StorageException {
+    public void punch(ObjectId object, long offset, long count, BooleanSupplier aborted)
+            throws StorageException {
         changing(() -> {
             MemoryData data = data(object);
             long before = data.length();

@@ -209,7 +209,7 @@ class DamageTest {
         try (Sql sql = Sql.writing(store.resolve("objects.db"))) {
             sql.execute("PRAGMA user_version = 7");
         }
-        assertThatItIsRefused(StoreOptions.CREATE, "format version 7", "knows version 1",
+        assertThatItIsRefused(StoreOptions.CREATE, "format version 7", "knows version 2",
                 "newer");
     }
 

@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import lunar.block.NoSpaceException;
 import lunar.osd.store.Growth;
 import lunar.osd.store.StagedData;
@@ -19,6 +22,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sqlite.SQLiteErrorCode;
+import org.sqlite.SQLiteException;
 
 /** A store without space: changes fail as a whole, everything else works, and so do changes when there is space. */
 class FullDiskTest {
@@ -27,6 +32,7 @@ class FullDiskTest {
     private static final ObjectId OTHER = new ObjectId(0x10000, 0x10001);
     private static final int LENGTH = 50_000;
     private static final int ATTRIBUTES = 1000;
+    private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     @TempDir
     Path folder;
@@ -69,6 +75,24 @@ class FullDiskTest {
         });
     }
 
+    /** The store looks for space at times. */
+    private void awaitRoom() throws Exception {
+        long end = System.nanoTime() + WAIT_NANOS;
+        for (;;) {
+            try {
+                store.change(objects -> {
+                    objects.setAttribute(OBJECT, new AttributeId(0x10000, 1),
+                            Bytes.of((byte) 1));
+                    return true;
+                });
+                return;
+            } catch (NoSpaceException e) {
+                assertThat(System.nanoTime() - end).as(e.getMessage()).isNegative();
+                LockSupport.parkNanos(1_000_000);
+            }
+        }
+    }
+
     private long used() throws Exception {
         return store.<Long, RuntimeException>query(objects -> objects.usedBytes(0));
     }
@@ -91,7 +115,9 @@ class FullDiskTest {
                     .isEqualTo(LENGTH);
             store.flush();
 
+            assertThatThrownBy(() -> createOther(staged)).isInstanceOf(NoSpaceException.class);
             limitDatabase(false);
+            awaitRoom();
             createOther(staged);
         }
         assertThat(store.length(OTHER)).isEqualTo(LENGTH);
@@ -131,6 +157,65 @@ class FullDiskTest {
         assertThat(store.length(OBJECT)).isEqualTo(LENGTH + 10);
         assertThat(used()).isEqualTo(LENGTH + 10);
         assertThat(store.check()).isEmpty();
+    }
+
+    /** Commits fail as long as the space is kept that removals need. */
+    @Test
+    void shouldKeepSpaceForRemovals() throws Exception {
+        store.close();
+        var medium = new FullMedium();
+        var directory = new StoreDirectory(folder.resolve("store"), medium);
+        store = DirectoryObjectStore.open(directory, StoreOptions.EXISTING);
+        Files.write(directory.reserve(), new byte[100]);
+        medium.noCommits = true;
+        medium.noFiles = true;
+        assertThatThrownBy(this::removeObject).isInstanceOf(NoSpaceException.class);
+        assertThat(directory.reserve()).doesNotExist();
+        medium.noCommits = false; // there is the space of the reserve
+        assertThatThrownBy(() -> store.write(OBJECT, LENGTH,
+                MemorySegment.ofArray(new byte[10]), Growth.UNLIMITED))
+                .isInstanceOf(NoSpaceException.class).hasMessageContaining("but for removals");
+        removeObject();
+        store.maintain();
+        assertThatThrownBy(this::createObject).isInstanceOf(NoSpaceException.class);
+        medium.noFiles = false;
+        store.maintain();
+        createObject();
+        assertThat(directory.reserve()).exists();
+    }
+
+    /** A file system without space, as far as that is said. */
+    private static final class FullMedium implements IoSteps {
+        private boolean noCommits;
+        private boolean noFiles;
+
+        @Override
+        public void file(String step, Path file) throws IOException {
+            if (noFiles && step.equals("create")) {
+                throw new FileSystemException("", null, "No space left on device");
+            }
+        }
+
+        @Override
+        public void statement(String text) throws SQLiteException {
+            if (noCommits && text.equals("COMMIT")) {
+                throw new SQLiteException("full", SQLiteErrorCode.SQLITE_FULL);
+            }
+        }
+    }
+
+    private void removeObject() throws Exception {
+        store.change(objects -> {
+            objects.remove(OBJECT);
+            return true;
+        });
+    }
+
+    private void createObject() throws Exception {
+        store.change(objects -> {
+            objects.create(OTHER, ObjectType.USER_OBJECT, 1);
+            return true;
+        });
     }
 
     private Path dataFile() throws IOException {

@@ -14,7 +14,9 @@ import java.util.Comparator;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import lunar.block.AbortedException;
 import lunar.block.BusyException;
 import lunar.block.MediumException;
 import lunar.osd.store.Growth;
@@ -240,6 +242,29 @@ class OpenFilesTest {
             store.punch(OBJECT, 1, 1); // zeros alone
             assertThat(store.length(OBJECT)).isEqualTo(length - 1);
             assertThat(kilobytesOnDisk(newest())).isLessThan(length >> 12);
+        }
+    }
+
+    @Test
+    void shouldAbortLongEdits() throws Exception {
+        long length = 64L << 20;
+        try (DirectoryObjectStore store = open()) {
+            store.write(OBJECT, length, MemorySegment.ofArray(new byte[]{1, 2}),
+                    Growth.UNLIMITED);
+            var asked = new AtomicInteger();
+            assertThatThrownBy(() -> store.punch(OBJECT, 0, 1, () -> asked.incrementAndGet() > 3))
+                    .isInstanceOf(AbortedException.class);
+            assertThat(asked).hasValue(4);
+            assertThatThrownBy(() -> store.zero(OBJECT, 0, length * 2, Growth.UNLIMITED,
+                    () -> asked.incrementAndGet() > 6)).isInstanceOf(AbortedException.class);
+            assertThat(asked).hasValue(7);
+            assertThat(store.length(OBJECT)).isEqualTo(length + 2);
+            byte[] end = new byte[2];
+            store.read(OBJECT, length, MemorySegment.ofArray(end));
+            assertThat(end).containsExactly(1, 2);
+            assertThat(store.<Long, RuntimeException>query(objects -> objects.usedBytes(0)))
+                    .isEqualTo(length + 2);
+            assertThat(store.check()).isEmpty();
         }
     }
 

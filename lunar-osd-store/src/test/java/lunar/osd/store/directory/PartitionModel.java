@@ -4,9 +4,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import lunar.block.StorageException;
+import lunar.osd.store.Growth;
 import lunar.osd.store.ObjectReader;
 import lunar.osd.store.ObjectStore;
 import lunar.osd.store.StoredObject;
@@ -16,25 +19,37 @@ import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.attribute.AttributeId;
 import lunar.scsi.Bytes;
 
-/** What a partition has, to compare a store with what it should have. */
+/** Model of a partition: its content, to be compared with a store's. */
 final class PartitionModel {
     /** A user object; its fields are compared. */
     static final class Item {
+        /** Never modified, but replaced. */
         byte[] data = new byte[0];
+        /** Whether the data is as stable as the change that made the rest of the object. */
+        boolean settled;
         long modified;
         final TreeMap<AttributeId, Bytes> attributes = new TreeMap<>();
 
         Item copy() {
             var copy = new Item();
-            copy.data = data.clone();
+            copy.data = data;
+            copy.settled = settled;
             copy.modified = modified;
             copy.attributes.putAll(attributes);
             return copy;
         }
 
-        boolean isLike(Item other) {
-            return Arrays.equals(data, other.data) && modified == other.modified
-                    && attributes.equals(other.attributes);
+        @Override
+        public String toString() {
+            return data.length + " bytes, " + attributes + " at " + modified
+                    + (settled ? ", settled" : "");
+        }
+
+        boolean isLike(Item other) { return Arrays.equals(data, other.data) && isNamedLike(other); }
+
+        /** Whether everything but the data is alike. */
+        boolean isNamedLike(Item other) {
+            return modified == other.modified && attributes.equals(other.attributes);
         }
     }
 
@@ -90,6 +105,39 @@ final class PartitionModel {
         return model;
     }
 
+    /** Creates everything in a store that does not have the partition. */
+    void writeTo(ObjectStore store) throws StorageException {
+        if (!exists) {
+            return;
+        }
+        store.change(writer -> {
+            writer.create(ObjectId.ofPartition(partition), ObjectType.PARTITION, 1);
+            for (Map.Entry<Long, Item> each : objects.entrySet()) {
+                Item item = each.getValue();
+                writer.create(id(each.getKey()), ObjectType.USER_OBJECT, 1);
+                item.attributes.forEach((name, value) -> {
+                    try {
+                        writer.setAttribute(id(each.getKey()), name, value);
+                    } catch (StorageException e) {
+                        throw new IllegalStateException(e);
+                    }
+                });
+                writer.setTime(id(each.getKey()), Timestamp.ATTRIBUTES_MODIFIED, item.modified);
+            }
+            for (Map.Entry<Long, TreeSet<Long>> each : collections.entrySet()) {
+                writer.create(id(each.getKey()), ObjectType.COLLECTION, 1);
+                for (long member : each.getValue()) {
+                    writer.addMember(id(each.getKey()), id(member));
+                }
+            }
+            return true;
+        });
+        for (Map.Entry<Long, Item> each : objects.entrySet()) {
+            store.write(id(each.getKey()), 0, MemorySegment.ofArray(each.getValue().data),
+                    Growth.UNLIMITED);
+        }
+    }
+
     private static Item item(ObjectReader objects, ObjectId id) throws StorageException {
         StoredObject found = objects.find(id).orElseThrow();
         var item = new Item();
@@ -132,5 +180,42 @@ final class PartitionModel {
             }
         }
         return found;
+    }
+
+    /**
+     * Returns how this differs from the states before and after a step that may have had effect; nothing if it is one
+     * of them.
+     *
+     * @param inPlace the object whose data the step writes in place, so that any part may be written; 0 for none
+     */
+    List<String> differences(PartitionModel before, PartitionModel after, long inPlace) {
+        List<String> without = differences(before);
+        List<String> with = differences(after);
+        if (without.isEmpty() || with.isEmpty()) {
+            return List.of();
+        }
+        Item is = objects.get(inPlace);
+        Item was = before.objects.get(inPlace);
+        Item becomes = after.objects.get(inPlace);
+        if (is != null && was != null && becomes != null
+                && isMixed(is.data, was.data, becomes.data)) {
+            PartitionModel mixed = before.copy();
+            Objects.requireNonNull(mixed.objects.get(inPlace)).data = is.data;
+            with = differences(mixed);
+        }
+        return with.isEmpty() ? with : List.of("with it " + with + "; without it " + without);
+    }
+
+    /** Whether each byte is one before or after, and the length between both. */
+    private static boolean isMixed(byte[] is, byte[] before, byte[] after) {
+        if (is.length < before.length || is.length > after.length) {
+            return false;
+        }
+        for (int i = 0; i < is.length; i++) {
+            if (is[i] != after[i] && is[i] != (i < before.length ? before[i] : 0)) {
+                return false;
+            }
+        }
+        return true;
     }
 }

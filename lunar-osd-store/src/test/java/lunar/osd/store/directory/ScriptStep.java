@@ -18,15 +18,17 @@ import lunar.osd.wire.attribute.AttributeId;
 import lunar.scsi.Bytes;
 
 /**
- * A step of a random script for a partition: what it does to a store, and to the model.
+ * A step of a random script for a partition, as an operation on a store and on the model.
  *
  * @param inPlace the object whose data it writes in place, so that a crash leaves any part written; 0 for none
  */
 record ScriptStep(String name, Call call, Runnable model, long inPlace) {
     private static final int MAX_OBJECTS = 40;
     private static final int MAX_BYTES = 60_000;
+    private static final long MANY = ObjectId.FIRST + 5000;
+    private static final int MANY_COUNT = 300;
 
-    /** What a step does. */
+    /** The operation on a store. */
     @FunctionalInterface
     interface Call {
         void on(ObjectStore store) throws StorageException;
@@ -53,7 +55,11 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
     }
 
     private static byte[] bytes(Random random) {
-        byte[] bytes = new byte[1 + random.nextInt(1 << 2 + random.nextInt(14))];
+        return bytes(random, 1 + random.nextInt(1 << 2 + random.nextInt(14)));
+    }
+
+    private static byte[] bytes(Random random, int count) {
+        byte[] bytes = new byte[count];
         random.nextBytes(bytes);
         return bytes;
     }
@@ -62,7 +68,8 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
         long id = ObjectId.FIRST + random.nextInt(1000);
         boolean taken = model.objects.containsKey(id) || model.collections.containsKey(id);
         int kind = random.nextInt(100);
-        if (kind < 2) {
+        boolean crowded = model.objects.size() > MAX_OBJECTS;
+        if (kind < (crowded ? 40 : 2)) {
             ObjectId home = ObjectId.ofPartition(model.partition);
             return atomic("remove partition", store -> store.change(objects -> {
                 objects.remove(home);
@@ -72,6 +79,9 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
                 model.objects.clear();
                 model.collections.clear();
             });
+        }
+        if (kind < 4 && model.objects.tailMap(MANY).isEmpty()) {
+            return createMany(random, model);
         }
         if (kind < 15 && !model.collections.isEmpty()) {
             return collection(random, model);
@@ -94,6 +104,7 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
     private static ScriptStep create(Random random, PartitionModel model, long id) {
         var item = new PartitionModel.Item();
         item.modified = 1;
+        item.settled = true;
         if (random.nextBoolean()) {
             item.data = bytes(random);
         }
@@ -114,6 +125,27 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
                 });
             }
         }, () -> model.objects.put(id, item.copy()));
+    }
+
+    /** Creates more objects than one transaction deletes when the partition is removed. */
+    private static ScriptStep createMany(Random random, PartitionModel model) {
+        var name = new AttributeId(0x10000, random.nextInt(3));
+        Bytes value = Bytes.of(bytes(random, 50));
+        return atomic("create many objects", store -> store.change(objects -> {
+            for (long id = MANY; id < MANY + MANY_COUNT; id++) {
+                objects.create(model.id(id), ObjectType.USER_OBJECT, 1);
+                objects.setAttribute(model.id(id), name, value);
+            }
+            return true;
+        }), () -> {
+            for (long id = MANY; id < MANY + MANY_COUNT; id++) {
+                var item = new PartitionModel.Item();
+                item.modified = 1;
+                item.settled = true;
+                item.attributes.put(name, value);
+                model.objects.put(id, item);
+            }
+        });
     }
 
     private static ScriptStep remove(PartitionModel model, long id) {
@@ -161,6 +193,7 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
             case 0, 1 -> {
                 return new ScriptStep("write", store -> store.write(id, offset,
                         MemorySegment.ofArray(data), Growth.UNLIMITED), () -> {
+                            item.settled = false;
                             item.data = Arrays.copyOf(item.data,
                                     Math.max(item.data.length, offset + data.length));
                             System.arraycopy(data, 0, item.data, offset, data.length);
@@ -171,6 +204,7 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
                         ? resize(random, item, id)
                         : new ScriptStep("append", store -> store.append(id,
                                 MemorySegment.ofArray(data), Growth.UNLIMITED), () -> {
+                                    item.settled = false;
                                     item.data = Arrays.copyOf(item.data,
                                             item.data.length + data.length);
                                     System.arraycopy(data, 0, item.data,
@@ -180,6 +214,7 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
             case 3 -> {
                 return new ScriptStep("zero", store -> store.zero(id, offset, data.length,
                         Growth.UNLIMITED), () -> {
+                            item.settled = false;
                             item.data = Arrays.copyOf(item.data,
                                     Math.max(item.data.length, offset + data.length));
                             Arrays.fill(item.data, offset, offset + data.length, (byte) 0);
@@ -206,7 +241,13 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
                     } else {
                         store.flush(id);
                     }
-                }, () -> {});
+                }, () -> {
+                    if (all) {
+                        model.objects.values().forEach(each -> each.settled = true);
+                    } else {
+                        item.settled = true;
+                    }
+                });
             }
         }
     }
@@ -214,12 +255,18 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
     private static ScriptStep resize(Random random, PartitionModel.Item item, ObjectId id) {
         int length = random.nextInt(1 + random.nextInt(MAX_BYTES));
         return atomic("resize", store -> store.resize(id, length, Growth.UNLIMITED),
-                () -> item.data = Arrays.copyOf(item.data, length));
+                () -> {
+                    item.settled = false;
+                    item.data = Arrays.copyOf(item.data, length);
+                });
     }
 
     private static ScriptStep punch(PartitionModel.Item item, ObjectId id, int offset,
             int count) {
         return atomic("punch", store -> store.punch(id, offset, count), () -> {
+            if (offset < item.data.length) { // an end is cut off in place
+                item.settled = offset + count < item.data.length;
+            }
             int from = Math.min(offset, item.data.length);
             int to = Math.min(offset + count, item.data.length);
             byte[] left = Arrays.copyOf(item.data, item.data.length - (to - from));
@@ -237,7 +284,10 @@ record ScriptStep(String name, Call call, Runnable model, long inPlace) {
                     return true;
                 });
             }
-        }, () -> item.data = data.clone());
+        }, () -> {
+            item.settled = true;
+            item.data = data.clone();
+        });
     }
 
     private static ScriptStep attributes(Random random, PartitionModel.Item item, ObjectId id) {

@@ -37,7 +37,7 @@ final class DataCommands {
             case WRITE -> write(run, object);
             case APPEND -> append(run, object);
             case CLEAR -> run.store().zero(object, command.startByte(), command.byteCount(),
-                    run.settings());
+                    run.settings(), run::isAborted);
             default -> punch(run, command);
         }
         if (measures) {
@@ -114,7 +114,8 @@ final class DataCommands {
         if (command.startByte() > run.store().length(command.object())) {
             throw RefusedException.field(CdbFieldAt.start(command));
         }
-        run.store().punch(command.object(), command.startByte(), count(command));
+        run.store().punch(command.object(), command.startByte(), count(command),
+                run::isAborted);
     }
 
     /** Returns the bytes of a range. PUNCH may reach past the end, even past the largest address. */
