@@ -23,7 +23,6 @@ public final class EventSourceLoop implements EventLoop {
     /** Tasks run before the connections get their turn, which tasks that call for more tasks must not starve. */
     private static final int MAX_TASKS_PER_TURN = 1024;
 
-    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
     private static final long MAX_DELAY_MS = Long.MAX_VALUE / 4;
     private static final long NS_PER_MS = 1_000_000;
 
@@ -53,9 +52,6 @@ public final class EventSourceLoop implements EventLoop {
     private final Thread thread;
     private final Leadership leadership;
     private final PollWindow window;
-    /** Window while one task is expected; several are likely to come together. */
-    private final PollWindow taskWindow;
-    private int expected;
     private @Nullable BooleanSupplier lend;
     private volatile boolean stopping;
     private volatile boolean ended;
@@ -74,8 +70,6 @@ public final class EventSourceLoop implements EventLoop {
     public EventSourceLoop(String name, EventSource source, Polling polling) {
         this.source = source;
         window = new PollWindow(polling);
-        taskWindow = new PollWindow(
-                polling.maxNs() == 0 && PROCESSORS > 1 ? Polling.AUTO : polling);
         thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
         leadership = new Leadership(thread, pending);
         wanted = leadership::isWanted;
@@ -119,14 +113,13 @@ public final class EventSourceLoop implements EventLoop {
      * @param until ends the wait; checked before each poll, and before the sleep
      */
     private void awaitEvents(long limitMs, BooleanSupplier until) throws IOException {
-        PollWindow now = expected == 1 ? taskWindow : window;
-        if (!now.isOpen()) {
+        if (!window.isOpen()) {
             sleep(limitMs, until);
             return;
         }
         long startNs = System.nanoTime();
         long limitNs = limitMs == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(limitMs);
-        if (!pollFor(now, Math.min(now.ns(), limitNs), startNs, until)) {
+        if (!pollFor(Math.min(window.ns(), limitNs), startNs, until)) {
             long leftNs = limitNs - (System.nanoTime() - startNs);
             if (limitMs == 0) {
                 sleep(0, until);
@@ -134,18 +127,13 @@ public final class EventSourceLoop implements EventLoop {
                 sleep(Math.ceilDiv(leftNs, NS_PER_MS), until);
             }
         }
-        now.waited(System.nanoTime() - startNs);
+        window.waited(System.nanoTime() - startNs);
     }
 
     /** Polls for some time. Returns whether there was an event, or the condition holds. */
-    private boolean pollFor(PollWindow by, long limitNs, long startNs, BooleanSupplier until)
+    private boolean pollFor(long limitNs, long startNs, BooleanSupplier until)
             throws IOException {
-        long lastNs = startNs;
-        for (long nowNs; (nowNs = System.nanoTime()) - startNs < limitNs; lastNs = nowNs) {
-            if (expected == 1 && nowNs - lastNs > PollWindow.PAUSE_NS) {
-                by.contended();
-                return false;
-            }
+        while (System.nanoTime() - startNs < limitNs) {
             if (source.poll() || until.getAsBoolean()) {
                 return true;
             }
@@ -227,9 +215,6 @@ public final class EventSourceLoop implements EventLoop {
 
     @Override
     public void attend() { leadership.needed(); }
-
-    @Override
-    public void expect(int more) { expected += more; }
 
     /** Runs the timers that are due. Returns milliseconds until the next, 0 for none. */
     private long runTimers() {

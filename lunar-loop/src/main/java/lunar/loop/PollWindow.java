@@ -9,14 +9,9 @@ import lunar.iscsi.spi.Polling;
  */
 final class PollWindow {
     private static final long FIRST_NS = 10_000;
-    /** A pause of a loop that polls after which its processor counts as shared. */
-    static final long PAUSE_NS = 50_000;
-    /** Waits without polling after that. */
-    static final int WAITS = 1000;
 
     private final Polling polling;
     private long ns;
-    private int skipped;
 
     PollWindow(Polling polling) {
         this.polling = polling;
@@ -34,24 +29,10 @@ final class PollWindow {
         if (!polling.isAdaptive()) {
             return;
         }
-        if (skipped > 0) {
-            skipped--;
-        } else if (waitedNs > polling.maxNs()) {
+        if (waitedNs > polling.maxNs()) {
             ns = 0;
         } else if (waitedNs > ns) {
             ns = Math.min(polling.maxNs(), Math.max(FIRST_NS, 2 * ns));
-        }
-    }
-
-    /**
-     * Notes that the loop has to share its processor: while it polls, it takes the processor from what it waits for,
-     * and does not get it back when an event comes, as a loop that sleeps does. An adaptive window stays closed for a
-     * number of waits then.
-     */
-    void contended() {
-        if (polling.isAdaptive()) {
-            ns = 0;
-            skipped = WAITS;
         }
     }
 }

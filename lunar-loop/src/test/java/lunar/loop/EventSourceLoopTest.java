@@ -122,21 +122,6 @@ class EventSourceLoopTest {
     }
 
     @Test
-    void shouldRunTasksThatItWasToldToExpect() throws Exception {
-        for (int i = 0; i < 1000; i++) {
-            var ran = new CompletableFuture<Boolean>();
-            loop.execute(() -> {
-                loop.expect(1);
-                source.completions.add(() -> loop.execute(() -> {
-                    loop.expect(-1);
-                    ran.complete(loop.inLoop());
-                }));
-            });
-            assertThat(get(ran)).isTrue();
-        }
-    }
-
-    @Test
     void shouldContinueAfterAnErrorOfTheSource() throws Exception {
         source.isBroken = true;
         source.wakeup();

@@ -54,23 +54,10 @@ class PollWindowTest {
     }
 
     @Test
-    void shouldStayClosedForAWhileWhereProcessorsAreShared() {
-        adaptive.waited(60 * MICROSECOND);
-        adaptive.contended();
-        for (int i = 0; i < PollWindow.WAITS; i++) {
-            adaptive.waited(60 * MICROSECOND);
-        }
-        assertThat(adaptive.ns()).isZero();
-        adaptive.waited(60 * MICROSECOND);
-        assertThat(adaptive.ns()).isEqualTo(10 * MICROSECOND);
-    }
-
-    @Test
     void shouldStayOpenForAFixedTimeWhateverTheWaits() {
         var fixed = new PollWindow(Polling.of(Duration.ofMillis(1)));
         fixed.waited(1);
         fixed.waited(Long.MAX_VALUE);
-        fixed.contended();
         assertThat(fixed.ns()).isEqualTo(1_000 * MICROSECOND);
     }
 

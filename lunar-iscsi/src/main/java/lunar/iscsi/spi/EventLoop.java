@@ -45,15 +45,6 @@ public interface EventLoop extends Executor {
     /** Calls the loop's own thread back, since an event is expected that no guest waits for. Any thread. */
     default void attend() {}
 
-    /**
-     * Announces tasks that other threads will hand in as soon as they have done work for this loop, or takes that back
-     * when they have. While it expects one, a loop may poll before it sleeps, since to be woken takes longer than short
-     * work does. Called on the loop's thread.
-     *
-     * @param more tasks that are expected in addition; negative for those that have come
-     */
-    default void expect(int more) {}
-
     /** Monotonic time in milliseconds, as the loop's timers see it. */
     long nowMs();
 

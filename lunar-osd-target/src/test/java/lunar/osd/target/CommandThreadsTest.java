@@ -8,10 +8,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 import lunar.osd.target.command.CommandThreads;
 import lunar.scsi.Status;
 import org.junit.jupiter.api.Test;
@@ -67,61 +65,5 @@ class CommandThreadsTest {
         }
         mayEnd.countDown();
         run.await(); // also those that waited when it was closed
-    }
-
-    @Test
-    void shouldRunEachOfManyCommandsOnceAndEndItsThreads() throws Exception {
-        var run = new AtomicIntegerArray(20_000);
-        var left = new CountDownLatch(run.length());
-        var workers = ConcurrentHashMap.<Thread>newKeySet();
-        try (var threads = new CommandThreads(3, run.length())) {
-            for (int i = 0; i < run.length(); i++) {
-                int command = i;
-                var ended = new CountDownLatch(1);
-                threads.execute(() -> {
-                    workers.add(Thread.currentThread());
-                    run.incrementAndGet(command);
-                    left.countDown();
-                    ended.countDown();
-                });
-                if (i % 3 != 0) { // one by one, so that a thread polls for the next; or several at once
-                    ended.await();
-                }
-            }
-            left.await();
-        }
-        for (int i = 0; i < run.length(); i++) {
-            assertThat(run.get(i)).as("command " + i).isEqualTo(1);
-        }
-        assertThat(workers).isNotEmpty().hasSizeLessThanOrEqualTo(3);
-        for (Thread worker : workers) {
-            worker.join();
-        }
-    }
-
-    @Test
-    void shouldRunCommandsAfterOneThatFailsOrInterruptsItsThread() throws Exception {
-        var run = new CountDownLatch(1);
-        try (var threads = new CommandThreads(1, 4)) {
-            threads.execute(() -> {
-                throw new IllegalStateException("a bug of a test");
-            });
-            threads.execute(() -> Thread.currentThread().interrupt());
-            threads.execute(run::countDown);
-            run.await();
-        }
-    }
-
-    @Test
-    void shouldRejectCommandsAfterItsEnd() throws Exception {
-        var threads = new CommandThreads(1, 4);
-        for (int i = 0; i < 100; i++) {
-            var run = new CountDownLatch(1);
-            threads.execute(run::countDown);
-            run.await();
-        }
-        threads.close();
-        assertThatThrownBy(() -> threads.execute(() -> {}))
-                .isInstanceOf(RejectedExecutionException.class);
     }
 }

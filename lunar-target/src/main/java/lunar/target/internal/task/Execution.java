@@ -42,8 +42,6 @@ final class Execution implements BlockRequest.Completion, Runnable {
     private List<FencedDevice.Confined> confined = List.of();
     private boolean takesTurns;
     private boolean begun;
-    /** Whether the loop was told to expect the end of the work. */
-    private boolean announced;
 
     Execution(Task task, EventLoop loop) {
         this.task = task;
@@ -120,8 +118,6 @@ final class Execution implements BlockRequest.Completion, Runnable {
                     perform(busy, blocking);
                 }
             });
-            announced = true;
-            loop.expect(1);
         } catch (RejectedExecutionException _) {
             if (!taken.getAndSet(true)) {
                 worker = null;
@@ -174,10 +170,6 @@ final class Execution implements BlockRequest.Completion, Runnable {
     /** Continues the task after its work has ended. On the event loop's thread. */
     @Override
     public void run() {
-        if (announced) {
-            announced = false;
-            loop.expect(-1);
-        }
         submittedTo = null;
         worker = null;
         try {
