@@ -31,6 +31,8 @@ class CachedReadTest {
     private static final int REQUESTS = 100_000;
 
     private static final int MAX_RUNS = 20;
+    /** Far behind what is read when the file is opened, and what the kernel reads ahead then. */
+    private static final int NOT_CACHED = 1024;
 
     /** Allocation allowance of a run of any length. */
     private static final long CONSTANT_BYTES = 16 * 1024;
@@ -49,12 +51,14 @@ class CachedReadTest {
         for (int i = 0; i < MAX_RUNS; i++) {
             Path file = folder.resolve("disk" + i + ".img");
             try (FileDevice direct = FileDevice.open(file, NEW.withIo(FileOptions.Io.DIRECT))) {
-                direct.write(0, data.fill((byte) 7)); // past the cache, which has none of it now
+                direct.write(NOT_CACHED, data.fill((byte) 7)); // past the cache, which has none of it now
             }
             try (FileDevice device = FileDevice.open(file, FileOptions.BUFFERED)) {
-                first.add(reader(device, new BlockRequest().asRead(0, 8, data.fill((byte) 0))));
+                first.add(reader(device,
+                        new BlockRequest().asRead(NOT_CACHED, 8, data.fill((byte) 0))));
                 assertThat(data.toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
-                assertThat(reader(device, new BlockRequest().asRead(0, 8, data.fill((byte) 0))))
+                assertThat(reader(device,
+                        new BlockRequest().asRead(NOT_CACHED, 8, data.fill((byte) 0))))
                         .isEqualTo(Thread.currentThread());
                 assertThat(data.toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
             }
