@@ -212,19 +212,27 @@ final class DataFile {
     }
 
     /** Prepares for writes that are to be made stable later. */
-    synchronized void prepareSync() throws StorageException {
-        if (syncing == null && state == State.OPEN) {
-            try {
-                syncing = AsynchronousFileChannel.open(path, StandardOpenOption.WRITE);
-            } catch (IOException e) {
-                throw Failures.of(path + ": open", e);
-            }
+    void prepareSync() throws StorageException {
+        try {
+            openForSync();
+        } catch (IOException e) {
+            throw Failures.of(path + ": open", e);
         }
     }
 
-    /** Makes what was written stable. */
+    private synchronized void openForSync() throws IOException {
+        if (syncing == null && state == State.OPEN) {
+            syncing = AsynchronousFileChannel.open(path, StandardOpenOption.WRITE);
+        }
+    }
+
+    /**
+     * Makes what was written stable.
+     *
+     * @throws java.nio.file.NoSuchFileException if the file was deleted since it was opened
+     */
     void sync() throws IOException {
-        prepareSync();
+        openForSync();
         AsynchronousFileChannel own;
         synchronized (this) {
             own = syncing;

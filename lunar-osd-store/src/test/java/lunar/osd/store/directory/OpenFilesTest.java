@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -242,6 +243,20 @@ class OpenFilesTest {
             store.punch(OBJECT, 1, 1); // zeros alone
             assertThat(store.length(OBJECT)).isEqualTo(length - 1);
             assertThat(kilobytesOnDisk(newest())).isLessThan(length >> 12);
+        }
+    }
+
+    /** The flush of everything finds a file that is deleted the moment after. */
+    @Test
+    void shouldTellThatAFileWasDeletedBeforeItWasSynced() throws Exception {
+        var directory = new StoreDirectory(Files.createDirectory(folder.resolve("files")));
+        directory.create(1);
+        DataFile file = DataFile.open(OBJECT, 1, directory);
+        directory.delete(1);
+        try {
+            assertThatThrownBy(file::sync).isInstanceOf(NoSuchFileException.class);
+        } finally {
+            file.close();
         }
     }
 

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Power losses at their worst: the database is as the flush of any object has made it stable, and each file has only the
- * bytes that the database has as stable.
+ * Power losses at their worst: the database is as the flush of any object has made it stable, and each file has only
+ * the bytes that the database has as stable.
  */
 class PowerLossTest {
     private static final ObjectId HOME = ObjectId.ofPartition(0x10000);
