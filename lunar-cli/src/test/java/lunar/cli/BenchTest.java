@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -102,9 +105,12 @@ class BenchTest {
     }
 
     @Test
+    @Timeout(120)
     void shouldPrintWhatWasMeasuredWhenItIsInterrupted() throws Exception {
-        var command = ServingProcess.lunar("bench", "ram:1MiB", "--rw", "read", "--time", "10m",
-                "--ramp", "0s", "--json");
+        // Where the build runs in the background of a shell, SIGINT would be ignored.
+        var command = new ArrayList<>(List.of("env", "--default-signal=INT"));
+        command.addAll(ServingProcess.lunar("bench", "ram:1MiB", "--rw", "read", "--time", "10m",
+                "--ramp", "0s", "--json"));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         try {
             while (process.info().totalCpuDuration().orElseThrow().toMillis() < 1500) {
