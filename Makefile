@@ -22,7 +22,7 @@ conformance: ## libiscsi's conformance suite over several kinds of unit; says wh
 	@awk '{ n[$$1]++ } END { for (v in n) printf "%s %d  ", v, n[v]; print "" }' lunar-it/target/iscsi-test-cu.verdicts
 
 vm: ## the Linux kernel's initiator on our target, in a QEMU guest
-	./lab/vm/check --jobs 2
+	./lab/vm/check
 
 format: ## format the sources
 	$(MVN) -q -pl '!lunar-bom' spotless:apply
