@@ -2,7 +2,6 @@ package lunar.cli.osd;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Locale;
 import lunar.cli.command.Failure;
 import lunar.osd.client.OsdOptions;
 import lunar.osd.client.security.CredentialIssuer;
@@ -33,14 +32,9 @@ final class AccessOptions {
     static final class Method implements ITypeConverter<SecurityMethod> {
         @Override
         public SecurityMethod convert(String value) {
-            for (SecurityMethod each : SecurityMethod.values()) {
-                if (each != SecurityMethod.NOSEC
-                        && each.name().toLowerCase(Locale.ROOT).equals(value)) {
-                    return each;
-                }
-            }
-            throw new TypeConversionException(
-                    "'" + value + "' is none of capkey, cmdrsp, alldata");
+            return SecurityMethod.named(value).filter(each -> each != SecurityMethod.NOSEC)
+                    .orElseThrow(() -> new TypeConversionException(
+                            "'" + value + "' is none of capkey, cmdrsp, alldata"));
         }
     }
 

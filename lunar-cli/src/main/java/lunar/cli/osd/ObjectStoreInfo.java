@@ -10,7 +10,7 @@ import lunar.osd.client.OsdInfo;
 public final class ObjectStoreInfo {
     /** The type, for machines. */
     public static final String TYPE = "object-store";
-    /** One line about a store that tells nothing without a credential. */
+    /** Line about a store that tells nothing without a credential. */
     public static final String SECURED = "object store with security";
 
     private ObjectStoreInfo() {}

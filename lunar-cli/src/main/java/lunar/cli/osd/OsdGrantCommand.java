@@ -22,6 +22,7 @@ import lunar.osd.security.Credential;
 import lunar.osd.security.KeyText;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
+import lunar.osd.wire.page.PartitionAttribute;
 import lunar.osd.wire.security.Permission;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -32,7 +33,7 @@ import picocli.CommandLine.TypeConversionException;
 
 /** {@code lunar osd grant}: credentials for somebody else. */
 @Command(name = "grant",
-        description = "Write credentials for an object, or for a partition with all its objects, into a file. Who has "
+        description = "Write credentials for an object, or for a partition with all its objects, into a file. The holder of "
                 + "the file can use them until they expire, or until 'lunar osd setkey' revokes them.",
         footer = {
                 "", "Examples:",
@@ -41,7 +42,7 @@ import picocli.CommandLine.TypeConversionException;
                 "  lunar osd get iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 0x10000 0x10001 "
                         + "--credential film.cred > film.mp4"})
 final class OsdGrantCommand extends OsdDeviceCommand {
-    /** What may be permitted, in words of these commands. */
+    /** Kinds of access, in words of these commands. */
     enum Permit {
         READ, WRITE, CREATE, REMOVE;
 
@@ -98,9 +99,10 @@ final class OsdGrantCommand extends OsdDeviceCommand {
     @Override
     void checkArguments() {
         if (!access().hasKey()) {
-            throw wrongUsage("grant needs --key-file: only who has the key can issue credentials");
+            throw wrongUsage(
+                    "grant needs --key-file: only the holder of the key can issue credentials");
         }
-        if (workingKey < 0 || workingKey > 15) {
+        if (workingKey < 0 || workingKey >= PartitionAttribute.WORKING_KEYS) {
             throw wrongUsage("--working-key is a number from 0 to 15");
         }
         if (expires.isZero()) {

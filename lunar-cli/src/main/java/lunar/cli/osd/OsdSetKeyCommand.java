@@ -7,6 +7,7 @@ import lunar.cli.command.Failure;
 import lunar.osd.client.Osd;
 import lunar.osd.client.security.CredentialIssuer;
 import lunar.osd.wire.command.KeyLevel;
+import lunar.osd.wire.page.PartitionAttribute;
 import lunar.scsi.Bytes;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -15,8 +16,8 @@ import picocli.CommandLine.Parameters;
 
 /** {@code lunar osd setkey}: revokes credentials. */
 @Command(name = "setkey",
-        description = "Give a partition another key: all credentials that were issued for it are invalid then. Who has "
-                + "the master key needs nothing else.",
+        description = "Give a partition another key: all credentials that were issued for it are invalid then. The "
+                + "holder of the master key needs nothing else.",
         footer = {
                 "", "Examples:",
                 "  lunar osd setkey iscsi://127.0.0.1/iqn.2026-11.org.lunar:disk/0 0x10000 --key-file objects.key",
@@ -39,7 +40,8 @@ final class OsdSetKeyCommand extends OsdDeviceCommand {
         if (!access().hasKey()) {
             throw wrongUsage("setkey needs --key-file");
         }
-        if (workingKey != null && (workingKey < 0 || workingKey > 15)) {
+        if (workingKey != null
+                && (workingKey < 0 || workingKey >= PartitionAttribute.WORKING_KEYS)) {
             throw wrongUsage("--working-key is a number from 0 to 15");
         }
     }

@@ -165,17 +165,13 @@ final class CommandFrame {
             long continuation = command.continuation().byteSize();
             seal.sealContinuation(dataOut.asSlice(0, continuation));
             if (!outInfo.isEmpty()) {
-                seal.sealData(slice(dataOut, outInfo),
+                seal.sealData(outInfo.slice(dataOut),
                         dataOut.asSlice(continuation, command.out().byteSize()),
-                        slice(dataOut, setPart), slice(dataOut, getPart));
+                        setPart.slice(dataOut), getPart.slice(dataOut));
             }
             seal.seal(bytes);
         }
         return bytes;
-    }
-
-    private static MemorySegment slice(MemorySegment bytes, BufferPart part) {
-        return part.isEmpty() ? MemorySegment.NULL : bytes.asSlice(part.offset(), part.length());
     }
 
     /** Checks that the response to a command that has succeeded is authentic, as far as the method says. */
@@ -187,8 +183,8 @@ final class CommandFrame {
             seal.checkSense(result, what);
         }
         if (!inInfo.isEmpty()) {
-            sealedBytes = OptionalLong.of(seal.checkData(slice(dataIn, inInfo),
-                    dataIn.asSlice(0, command.in().byteSize()), slice(dataIn, retrieved), what)
+            sealedBytes = OptionalLong.of(seal.checkData(inInfo.slice(dataIn),
+                    dataIn.asSlice(0, command.in().byteSize()), retrieved.slice(dataIn), what)
                     .lengths().get(0));
         }
         if (asksResponse && result.sense().isEmpty()) {
@@ -198,7 +194,7 @@ final class CommandFrame {
 
     private Bytes responseValue() {
         try {
-            List<Attribute> got = RetrievedAttributesList.decode(slice(dataIn, retrieved), VERSION)
+            List<Attribute> got = RetrievedAttributesList.decode(retrieved.slice(dataIn), VERSION)
                     .attributes();
             return got.isEmpty() || !got.getFirst().id()
                     .equals(CurrentCommandAttribute.RESPONSE_INTEGRITY_CHECK_VALUE.id())
@@ -249,7 +245,7 @@ final class CommandFrame {
 
     /** The attributes of several objects, where the device returns such a list. */
     Optional<List<ObjectAttributes>> objects() throws MalformedDataException {
-        MemorySegment list = dataIn.asSlice(retrieved.offset(), retrieved.length());
+        MemorySegment list = retrieved.slice(dataIn);
         return (list.get(ValueLayout.JAVA_BYTE, 0) & TYPE_MASK) == OF_OBJECTS
                 ? Optional.of(MultiObjectAttributesList.decode(list).objects())
                 : Optional.empty();
@@ -261,7 +257,7 @@ final class CommandFrame {
             return List.of();
         }
         List<Attribute> all = RetrievedAttributesList.decode(
-                dataIn.asSlice(retrieved.offset(), retrieved.length()), VERSION).attributes();
+                retrieved.slice(dataIn), VERSION).attributes();
         return asksResponse && !all.isEmpty() ? all.subList(1, all.size()) : all;
     }
 }

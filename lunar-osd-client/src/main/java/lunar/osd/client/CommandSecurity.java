@@ -7,20 +7,16 @@ import lunar.osd.client.security.CredentialRequest;
 import lunar.osd.client.security.CredentialSource;
 import lunar.osd.security.RequiredAccess;
 import lunar.osd.wire.attribute.Attribute;
-import lunar.osd.wire.attribute.AttributeId;
 import lunar.osd.wire.command.CommonFields;
 import lunar.osd.wire.command.OsdCdb;
-import lunar.osd.wire.page.PageKind;
-import lunar.osd.wire.page.StandardPage;
 import lunar.osd.wire.security.RequestNonce;
 import lunar.scsi.Bytes;
 
-/** What the seals of a device's commands share. Thread-safe. */
+/** State that the seals of a device's commands share. Thread-safe. */
 final class CommandSecurity {
     /** By how much nonces are newer after one was refused as too old: past what a restarted device refuses. */
     private static final long ADVANCE_MS = 15_000;
     private static final long MAX_ADVANCE_MS = 45_000;
-    private static final int POLICY_PAGE = 5;
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final CredentialSource source;
@@ -44,18 +40,8 @@ final class CommandSecurity {
     FrameSeal seal(OsdCommand command) throws IOException {
         OsdCdb bare = command.cdb().apply(CommonFields.of(FrameSeal.VERSION));
         RequestOptions options = command.options();
-        boolean gets = options.gets().stream().anyMatch(
-                id -> PageKind.of(id.page()) != PageKind.CURRENT_COMMAND);
-        boolean policy = options.sets().stream().map(Attribute::id)
-                .anyMatch(CommandSecurity::isPolicy);
-        return new FrameSeal(this, new CredentialRequest(bare,
-                RequiredAccess.of(bare).and(gets, !options.sets().isEmpty(), policy), device));
-    }
-
-    private static boolean isPolicy(AttributeId id) {
-        return PageKind.objectType(id.page())
-                .filter(type -> id.page() == PageKind.firstPage(type) + POLICY_PAGE).isPresent()
-                || id.page() == StandardPage.PARTITION_ATTRIBUTES_ACCESS.number();
+        return new FrameSeal(this, new CredentialRequest(bare, RequiredAccess.of(bare).and(
+                options.gets(), options.sets().stream().map(Attribute::id).toList()), device));
     }
 
     /** Returns a nonce that was not used before. */

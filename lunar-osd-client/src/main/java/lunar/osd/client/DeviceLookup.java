@@ -60,7 +60,8 @@ final class DeviceLookup implements SecuredDevice {
     public PartitionKeyIds keyIds(long partition) throws IOException {
         var ids = new ArrayList<AttributeId>(List.of(PartitionAttribute.CREATED.id(),
                 PartitionAttribute.PARTITION_KEY_ID.id()));
-        IntStream.range(0, WORKING_KEYS).mapToObj(PartitionAttribute::workingKeyId)
+        IntStream.range(0, PartitionAttribute.WORKING_KEYS)
+                .mapToObj(PartitionAttribute::workingKeyId)
                 .forEach(ids::add);
         try (Stream<Reply<Long>> list = ObjectIds.of(calls, ServiceAction.LIST, ObjectId.ROOT,
                 partition, ids)) {
@@ -85,7 +86,7 @@ final class DeviceLookup implements SecuredDevice {
                 .orElse(0L);
         return new PartitionKeyIds(created,
                 reply.attribute(PartitionAttribute.PARTITION_KEY_ID).orElse(Bytes.EMPTY),
-                IntStream.range(0, WORKING_KEYS)
+                IntStream.range(0, PartitionAttribute.WORKING_KEYS)
                         .mapToObj(i -> reply.attribute(PartitionAttribute.workingKeyId(i))
                                 .orElse(Bytes.EMPTY))
                         .toList());

@@ -2,7 +2,6 @@ package lunar.osd.client;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.initiator.ScsiResult;
@@ -13,6 +12,7 @@ import lunar.osd.security.IntegrityValues;
 import lunar.osd.security.RequiredAccess;
 import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.OsdVersion;
+import lunar.osd.wire.security.Capability;
 import lunar.osd.wire.security.DataIntegrity;
 import lunar.osd.wire.security.RequestNonce;
 import lunar.osd.wire.security.SecurityMethod;
@@ -25,10 +25,8 @@ import lunar.scsi.Status;
 final class FrameSeal {
     static final OsdVersion VERSION = OsdVersion.OSD_2;
 
-    private static final int REQUEST_VALUE_AT = IntegrityValues.requestValueAt(VERSION);
+    private static final int REQUEST_VALUE_AT = Capability.end(VERSION);
     private static final int NONCE_AT = REQUEST_VALUE_AT + VERSION.integrityLength();
-    private static final int CAPABILITY_AT = 80;
-    private static final int OBJECT_TYPE_AT = 128;
     private static final int SECURITY_ASC = 0x24;
     private static final int NONCE_NOT_UNIQUE = 0x06;
     private static final int NONCE_OUT_OF_RANGE = 0x07;
@@ -68,7 +66,7 @@ final class FrameSeal {
     void seal(byte[] cdb) throws StorageException {
         var bytes = MemorySegment.ofArray(cdb);
         credential.capability().encode(
-                bytes.asSlice(CAPABILITY_AT, VERSION.capabilityLength()), VERSION);
+                bytes.asSlice(Capability.AT, VERSION.capabilityLength()), VERSION);
         MemorySegment.copy(nonce.bytes().segment(), 0, bytes, NONCE_AT, RequestNonce.LENGTH);
         Bytes key = credential.capabilityKey();
         Bytes value = method() == SecurityMethod.CAPKEY
@@ -88,14 +86,8 @@ final class FrameSeal {
 
     /** Writes integrity information about parts of data-out. */
     void sealData(MemorySegment target, MemorySegment... parts) {
-        var lengths = List.of(parts).stream().map(MemorySegment::byteSize).toList();
-        new DataIntegrity(lengths, field(
-                IntegrityValues.ofData(credential.capabilityKey(), nonce, parts)))
+        IntegrityValues.information(credential.capabilityKey(), nonce, VERSION, parts)
                 .encode(target);
-    }
-
-    private static Bytes field(Bytes value) {
-        return IntegrityCheck.field(value, VERSION.integrityLength());
     }
 
     // --- responses ---
@@ -156,7 +148,7 @@ final class FrameSeal {
         if (ascq == NONCE_OUT_OF_RANGE) {
             return security.advanceClock();
         }
-        boolean otherType = field == OBJECT_TYPE_AT
+        boolean otherType = field == Capability.OBJECT_TYPE_IN_CDB
                 && RequiredAccess.isForAnyType(request.command())
                 && request.access().type() == ObjectType.USER_OBJECT;
         if (otherType) {

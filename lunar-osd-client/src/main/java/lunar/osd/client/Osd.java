@@ -62,7 +62,7 @@ public final class Osd {
 
     static Osd open(CommandLink link, OsdOptions options) throws StorageException {
         var calls = new OsdCalls(link, options);
-        var tokens = new SecurityTokens(link);
+        var tokens = new SecurityTokens(calls);
         var lookup = new DeviceLookup(calls, tokens::page);
         options.credentials().ifPresent(
                 source -> calls.secure(new CommandSecurity(source, tokens, lookup)));

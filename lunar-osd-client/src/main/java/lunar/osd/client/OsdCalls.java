@@ -67,6 +67,11 @@ final class OsdCalls {
 
     long losses() throws StorageException { return link.losses(); }
 
+    /** Returns what is another object after another login. */
+    Object connection() throws StorageException {
+        return link.connection();
+    }
+
     // --- commands of other standards ---
 
     /** Sends a command that reads parameter data. */

@@ -7,6 +7,7 @@ import lunar.initiator.SenseException;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.command.OsdCdb;
+import lunar.osd.wire.security.Capability;
 import lunar.osd.wire.sense.ObjectIdentification;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
@@ -30,7 +31,6 @@ final class OsdErrors {
 
     private static final int PARTITION_AT = 16;
     private static final int OBJECT_AT = 24;
-    private static final int CAPABILITY_AT = 80;
     private static final int CAPABILITY_END = 236;
 
     private OsdErrors() {}
@@ -96,7 +96,7 @@ final class OsdErrors {
         int ascq = sense.additional().ascq();
         int field = field(sense);
         return (ascq >= FIRST_SECURITY && ascq <= LAST_SECURITY)
-                || (ascq == 0 && field >= CAPABILITY_AT && field < CAPABILITY_END);
+                || (ascq == 0 && field >= Capability.AT && field < CAPABILITY_END);
     }
 
     /** Offset of the field of the CDB that is in error; -1 if none is named. */

@@ -1,9 +1,6 @@
 package lunar.osd.client;
 
-import java.lang.foreign.MemorySegment;
 import lunar.block.StorageException;
-import lunar.initiator.ScsiResult;
-import lunar.initiator.scsi.CommandRetries;
 import lunar.scsi.Bytes;
 import lunar.scsi.vpd.Inquiry;
 import org.jspecify.annotations.Nullable;
@@ -19,14 +16,14 @@ final class SecurityTokens {
 
     private record Known(Object connection, Bytes token) {}
 
-    private final CommandLink link;
+    private final OsdCalls calls;
     private volatile @Nullable Known known;
 
-    SecurityTokens(CommandLink link) { this.link = link; }
+    SecurityTokens(OsdCalls calls) { this.calls = calls; }
 
     /** Returns the token of the session in use. */
     Bytes token() throws StorageException {
-        Object connection = link.connection();
+        Object connection = calls.connection();
         Known before = known;
         if (before != null && before.connection().equals(connection)) {
             return before.token();
@@ -41,15 +38,7 @@ final class SecurityTokens {
 
     /** Reads the content of a VPD page. */
     Bytes page(int code) throws StorageException {
-        byte[] cdb = new Inquiry(true, code, MAX_BYTES).bytes();
-        var data = MemorySegment.ofArray(new byte[MAX_BYTES]);
-        String what = "INQUIRY page " + Integer.toHexString(code) + "h of " + link.name();
-        ScsiResult result = CommandRetries.send(
-                () -> link.execute(cdb, data, MemorySegment.NULL), true, link.patienceMs(),
-                () -> what).orThrow(what);
-        int bytes = Math.min(result.dataInBytes(), MAX_BYTES);
-        return bytes <= HEADER
-                ? Bytes.EMPTY
-                : Bytes.of(data.asSlice(HEADER, bytes - HEADER));
+        return calls.ask(new Inquiry(true, code, MAX_BYTES), MAX_BYTES,
+                data -> data.byteSize() <= HEADER ? Bytes.EMPTY : Bytes.of(data.asSlice(HEADER)));
     }
 }

@@ -7,11 +7,9 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Stream;
 import lunar.block.DeviceGoneException;
 import lunar.block.DeviceRecords;
 import lunar.block.DeviceUri;
@@ -114,8 +112,7 @@ public final class OsdProvider implements UnitProvider {
     /** Reads the master key, before anything is created. */
     private static Optional<OsdSecurity> security(DeviceUri uri) throws StorageException {
         String name = uri.option(SECURITY, "nosec");
-        SecurityMethod method = Stream.of(SecurityMethod.values())
-                .filter(each -> each.name().toLowerCase(Locale.ROOT).equals(name)).findFirst()
+        SecurityMethod method = SecurityMethod.named(name)
                 .orElseThrow(() -> new IllegalArgumentException("'" + name
                         + "' of option 'security' in " + uri
                         + " is none of nosec, capkey, cmdrsp, alldata"));

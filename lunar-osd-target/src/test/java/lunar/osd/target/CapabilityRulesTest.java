@@ -52,7 +52,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a capability allows: permissions of each command, object, times, tags, ranges, attributes. */
+/** Tests what a capability allows: permissions of each command, object, times, tags, ranges, attributes. */
 class CapabilityRulesTest {
     private static final ObjectId OBJECT = SecuredFixture.OBJECT;
     private static final ObjectId PARTITION = ObjectId.ofPartition(SecuredFixture.PARTITION);

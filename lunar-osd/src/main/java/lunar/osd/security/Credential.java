@@ -8,9 +8,9 @@ import lunar.scsi.Bytes;
 
 /**
  * A credential: a capability, the system identifier of the device that it is for, and the credential integrity check
- * value, which proves that a holder of the secret key has issued it. The value is the capability key of whoever has the
- * credential: the CDB carries the capability alone, and the key computes integrity check values. So a credential has to
- * be kept secret.
+ * value, which proves that a holder of the secret key has issued it. The holder of the credential uses this value as
+ * the capability key: it sends the capability in the CDB, and computes integrity check values with the key. So a
+ * credential has to be kept secret.
  *
  * <pre>
  *                      OSD-1  OSD-2

@@ -8,7 +8,7 @@ import lunar.scsi.Bytes;
 import lunar.scsi.wire.BigEndian;
 
 /**
- * Seeds of keys that no SET KEY has set yet, so that who has the master key of a device can use it at once. The
+ * Seeds of keys that no SET KEY has set yet, so that the holder of the master key can use a device at once. The
  * standard leaves initial keys to the manufacturer; these are Lunar's.
  *
  * <pre>

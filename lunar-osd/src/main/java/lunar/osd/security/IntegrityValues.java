@@ -2,8 +2,10 @@ package lunar.osd.security;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.stream.Stream;
 import lunar.osd.field.Fields;
 import lunar.osd.wire.OsdVersion;
+import lunar.osd.wire.security.Capability;
 import lunar.osd.wire.security.DataIntegrity;
 import lunar.osd.wire.security.RequestNonce;
 import lunar.osd.wire.sense.ResponseIntegrityCheck;
@@ -31,14 +33,8 @@ public final class IntegrityValues {
     /** Where a CDB continuation segment has its integrity check value. */
     private static final int CONTINUATION_VALUE_AT = 8;
     private static final int CONTINUATION_VALUE_LENGTH = 32;
-    private static final int CAPABILITY_AT = 80;
 
     private IntegrityValues() {}
-
-    /** Returns where a CDB has the request integrity check value. */
-    public static int requestValueAt(OsdVersion version) {
-        return CAPABILITY_AT + version.capabilityLength();
-    }
 
     /** Computes the request integrity check value of CAPKEY. */
     public static Bytes ofToken(Bytes key, Bytes securityToken) {
@@ -47,7 +43,7 @@ public final class IntegrityValues {
 
     /** Computes the request integrity check value of CMDRSP and ALLDATA, whatever the field in the CDB has. */
     public static Bytes ofCdb(Bytes key, MemorySegment cdb, OsdVersion version) {
-        int at = requestValueAt(version);
+        int at = Capability.end(version);
         int end = at + version.integrityLength();
         return IntegrityCheck.of(key, cdb.asSlice(0, at), zeros(version.integrityLength()),
                 cdb.asSlice(end, version.cdbLength() - end));
@@ -82,6 +78,13 @@ public final class IntegrityValues {
             all[i + 2] = parts[i];
         }
         return IntegrityCheck.of(key, all);
+    }
+
+    /** Returns the integrity information about parts of data-out or data-in. */
+    public static DataIntegrity information(Bytes key, RequestNonce nonce, OsdVersion version,
+            MemorySegment... parts) {
+        return new DataIntegrity(Stream.of(parts).map(MemorySegment::byteSize).toList(),
+                IntegrityCheck.field(ofData(key, nonce, parts), version.integrityLength()));
     }
 
     /** Computes the response integrity check value of a command without sense data. */

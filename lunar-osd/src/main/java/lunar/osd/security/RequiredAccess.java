@@ -2,20 +2,24 @@ package lunar.osd.security;
 
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.ServiceAction;
+import lunar.osd.wire.attribute.AttributeId;
 import lunar.osd.wire.command.KeyLevel;
 import lunar.osd.wire.command.OsdCdb;
 import lunar.osd.wire.command.QueryCommand;
 import lunar.osd.wire.command.RemoveCommand;
 import lunar.osd.wire.command.SetKeyCommand;
+import lunar.osd.wire.page.PageKind;
+import lunar.osd.wire.page.StandardPage;
 import lunar.osd.wire.security.Permission;
 
 /**
- * What a capability has to allow for a command: a type of object and permissions. Attributes beside the command need
- * further ones, see {@link #and}.
+ * Access that a capability has to allow for a command: a type of object and permissions. Attributes beside the command
+ * need further ones, see {@link #and}.
  *
  * <pre>
  * READ, READ MAP                              user object   READ
@@ -56,6 +60,9 @@ import lunar.osd.wire.security.Permission;
  * @param permissions all of which are needed
  */
 public record RequiredAccess(ObjectType type, Set<Permission> permissions) {
+    /** Number of the policy/security page of each type of object, from its first page. */
+    private static final int POLICY_PAGE = 5;
+
     /** Makes the set unmodifiable. */
     public RequiredAccess {
         var copy = EnumSet.noneOf(Permission.class);
@@ -156,24 +163,30 @@ public record RequiredAccess(ObjectType type, Set<Permission> permissions) {
     }
 
     /**
-     * Returns what a command needs together with attributes.
+     * Returns what a command needs together with attributes: those of the current command need nothing, and setting
+     * those of a policy/security page needs more than others.
      *
-     * @param gets whether it gets any but those of the current command
-     * @param sets whether it sets any
-     * @param setsPolicy whether it sets any of a policy/security page
+     * @param gets attributes that it gets
+     * @param sets attributes that it sets
      */
-    public RequiredAccess and(boolean gets, boolean sets, boolean setsPolicy) {
+    public RequiredAccess and(List<AttributeId> gets, List<AttributeId> sets) {
         var all = EnumSet.noneOf(Permission.class);
         all.addAll(permissions);
-        if (gets) {
+        if (gets.stream().anyMatch(id -> PageKind.of(id.page()) != PageKind.CURRENT_COMMAND)) {
             all.add(Permission.GET_ATTRIBUTES);
         }
-        if (sets) {
+        if (!sets.isEmpty()) {
             all.add(Permission.SET_ATTRIBUTES);
         }
-        if (setsPolicy) {
+        if (sets.stream().anyMatch(id -> isPolicyPage(id.page()))) {
             all.add(Permission.POLICY_SECURITY);
         }
         return new RequiredAccess(type, all);
+    }
+
+    private static boolean isPolicyPage(int page) {
+        return PageKind.objectType(page)
+                .filter(type -> page == PageKind.firstPage(type) + POLICY_PAGE).isPresent()
+                || page == StandardPage.PARTITION_ATTRIBUTES_ACCESS.number();
     }
 }

@@ -40,6 +40,11 @@ public record BufferPart(long offset, long length) {
         return dataOut.asSlice(offset, length);
     }
 
+    /** Returns the part of data that have it; {@link MemorySegment#NULL} if there are no bytes. */
+    public MemorySegment slice(MemorySegment data) {
+        return isEmpty() ? MemorySegment.NULL : data.asSlice(offset, length);
+    }
+
     /** Reads the length and the offset of a CDB. */
     public static BufferPart decode(MemorySegment cdb, int lengthAt, int offsetAt,
             OsdVersion version) throws InvalidCdbException {

@@ -15,6 +15,7 @@ import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.command.KeyLevel;
 import lunar.osd.wire.command.SetKeyCommand;
+import lunar.osd.wire.page.PartitionAttribute;
 import lunar.osd.wire.security.Capability;
 import lunar.osd.wire.security.SecurityMethod;
 import lunar.scsi.Bytes;
@@ -130,7 +131,7 @@ public final class CredentialIssuer implements CredentialSource {
                 ? InitialSeeds.ofPartition(partition, ids.createdMs())
                 : seed(KeyLevel.PARTITION, partition, 0, ids.partitionKey()));
         var working = new ArrayList<SecretKey>();
-        for (int i = 0; i < SecuredDevice.WORKING_KEYS; i++) {
+        for (int i = 0; i < PartitionAttribute.WORKING_KEYS; i++) {
             Bytes id = ids.workingKeys().get(i);
             working.add(key.derive(id.length() == 0
                     ? InitialSeeds.ofWorkingKey(partition, ids.createdMs(), i)

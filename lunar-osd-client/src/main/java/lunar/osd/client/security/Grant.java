@@ -14,7 +14,7 @@ import lunar.osd.wire.security.SecurityMethod;
 import lunar.scsi.Bytes;
 
 /**
- * What a credential allows. Immutable.
+ * Access that a credential allows. Immutable.
  *
  * @param type type of the object
  * @param object the object; a partition with the type of user objects or collections for all of them in it

@@ -4,13 +4,10 @@ import java.io.IOException;
 import java.util.List;
 import lunar.scsi.Bytes;
 
-/** What an issuer of credentials has to know about a device. Thread-safe. */
+/** Facts about a device that an issuer of credentials needs. Thread-safe. */
 public interface SecuredDevice {
-    /** Number of working keys of a partition. */
-    int WORKING_KEYS = 16;
-
     /**
-     * What the keys of a partition follow from.
+     * Facts that the keys of a partition follow from.
      *
      * @param createdMs when it was created, in milliseconds since 1970
      * @param partitionKey identifier of its key; no bytes if SET KEY has not set it

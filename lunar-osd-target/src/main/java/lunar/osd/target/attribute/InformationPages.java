@@ -9,6 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import lunar.block.StorageException;
+import lunar.osd.security.Credential;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.attribute.AttributeId;
@@ -33,11 +34,11 @@ final class InformationPages {
                 new StandardValue(RootAttribute.SYSTEM_ID.id(),
                         scope -> SystemId.of(scope.objects(),
                                 scope.facts().identity().uuid()),
-                        SetRule.byFormat(SystemId.LENGTH),
+                        SetRule.byFormat(Credential.SYSTEM_ID_LENGTH),
                         (change, value) -> change.store(RootAttribute.SYSTEM_ID.id(),
                                 value.length() == 0
                                         ? value
-                                        : Values.padded(value, SystemId.LENGTH))),
+                                        : Values.padded(value, Credential.SYSTEM_ID_LENGTH))),
                 readOnly(RootAttribute.VENDOR,
                         scope -> Values.text(scope.facts().identity().vendor(), 8, ' ')),
                 readOnly(RootAttribute.PRODUCT,

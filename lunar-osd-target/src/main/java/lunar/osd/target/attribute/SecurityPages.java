@@ -5,11 +5,9 @@ import static lunar.osd.target.attribute.StandardValue.stored;
 
 import java.util.ArrayList;
 import java.util.List;
-import lunar.block.StorageException;
+import java.util.function.ToLongFunction;
 import lunar.osd.security.IntegrityCheck;
-import lunar.osd.store.ObjectReader;
 import lunar.osd.wire.ObjectId;
-import lunar.osd.wire.attribute.AttributeId;
 import lunar.osd.wire.page.CollectionAttribute;
 import lunar.osd.wire.page.PartitionAttribute;
 import lunar.osd.wire.page.RootAttribute;
@@ -25,16 +23,17 @@ import lunar.scsi.Bytes;
 final class SecurityPages {
     private static final int TAG_LENGTH = 4;
     private static final int TIME_LENGTH = 6;
-    private static final int KEYS = 16;
 
     private SecurityPages() {}
 
     static List<StandardValue> ofRoot() {
         return List.of(readOnly(RootAttribute.DEFAULT_SECURITY_METHOD, SecurityPages::method),
                 limit(RootAttribute.OLDEST_VALID_NONCE_LIMIT,
-                        scope -> scope.facts().security().oldestNonceMs()),
+                        RootAttribute.OLDEST_VALID_NONCE_LIMIT,
+                        SecurityFacts::oldestNonceMs),
                 limit(RootAttribute.NEWEST_VALID_NONCE_LIMIT,
-                        scope -> scope.facts().security().newestNonceMs()),
+                        RootAttribute.NEWEST_VALID_NONCE_LIMIT,
+                        SecurityFacts::newestNonceMs),
                 readOnly(RootAttribute.PARTITION_DEFAULT_SECURITY_METHOD, SecurityPages::method),
                 readOnly(RootAttribute.SUPPORTED_SECURITY_METHODS,
                         scope -> Values.number(supported(scope), 2)),
@@ -74,39 +73,29 @@ final class SecurityPages {
         return bits;
     }
 
-    /** A time by which a request nonce may be older or newer than the clock. */
-    private static StandardValue limit(StandardAttribute attribute, Milliseconds initial) {
-        AttributeId id = attribute.id();
-        return stored(attribute, SetRule.exactly(TIME_LENGTH),
-                scope -> isSecured(scope)
-                        ? Values.time(inherited(scope.objects(), id, initial.of(scope)))
-                        : Bytes.EMPTY);
-    }
-
-    private interface Milliseconds {
-        long of(AttributeScope scope);
-    }
-
-    /** The limits of a partition are those of the root unless they are set. */
-    private static long inherited(ObjectReader objects, AttributeId id, long otherwise)
-            throws StorageException {
-        Bytes ofRoot = id.equals(PartitionAttribute.OLDEST_VALID_NONCE.id())
-                ? objects.attribute(ObjectId.ROOT, RootAttribute.OLDEST_VALID_NONCE_LIMIT.id())
-                : id.equals(PartitionAttribute.NEWEST_VALID_NONCE.id())
-                        ? objects.attribute(ObjectId.ROOT,
-                                RootAttribute.NEWEST_VALID_NONCE_LIMIT.id())
-                        : Bytes.EMPTY;
-        return ofRoot.length() == 0 ? otherwise : Values.number(ofRoot);
+    /**
+     * A time by which a request nonce may be older or newer than the clock.
+     *
+     * @param ofRoot attribute of the root whose value it has unless it is set
+     */
+    private static StandardValue limit(StandardAttribute attribute, RootAttribute ofRoot,
+            ToLongFunction<SecurityFacts> initial) {
+        return stored(attribute, SetRule.exactly(TIME_LENGTH), ifSecured(scope -> {
+            Bytes set = scope.objects().attribute(ObjectId.ROOT, ofRoot.id());
+            return Values.time(set.length() == 0
+                    ? initial.applyAsLong(scope.facts().security())
+                    : Values.number(set));
+        }));
     }
 
     static List<StandardValue> ofPartition() {
         var all = new ArrayList<>(List.of(
                 stored(PartitionAttribute.DEFAULT_SECURITY_METHOD, SetRule.exactly(1),
                         SecurityPages::method),
-                limit(PartitionAttribute.OLDEST_VALID_NONCE,
-                        scope -> scope.facts().security().oldestNonceMs()),
-                limit(PartitionAttribute.NEWEST_VALID_NONCE,
-                        scope -> scope.facts().security().newestNonceMs()),
+                limit(PartitionAttribute.OLDEST_VALID_NONCE, RootAttribute.OLDEST_VALID_NONCE_LIMIT,
+                        SecurityFacts::oldestNonceMs),
+                limit(PartitionAttribute.NEWEST_VALID_NONCE, RootAttribute.NEWEST_VALID_NONCE_LIMIT,
+                        SecurityFacts::newestNonceMs),
                 readOnly(PartitionAttribute.REQUEST_NONCE_LIST_DEPTH, ifSecured(
                         scope -> Values.number(scope.facts().security().nonceDepth(), 2))),
                 stored(PartitionAttribute.FROZEN_WORKING_KEYS, SetRule.exactly(2),
@@ -116,7 +105,7 @@ final class SecurityPages {
                                 scope.id().partition())),
                 tag(PartitionAttribute.POLICY_ACCESS_TAG),
                 tag(PartitionAttribute.USER_OBJECT_POLICY_ACCESS_TAG)));
-        for (int key = 0; key < KEYS; key++) {
+        for (int key = 0; key < PartitionAttribute.WORKING_KEYS; key++) {
             int version = key;
             all.add(readOnly(PartitionAttribute.workingKeyId(version),
                     scope -> scope.facts().security().workingKeyId(scope.objects(),

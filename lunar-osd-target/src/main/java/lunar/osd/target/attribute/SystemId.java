@@ -3,6 +3,7 @@ package lunar.osd.target.attribute;
 import java.nio.ByteBuffer;
 import java.util.UUID;
 import lunar.block.StorageException;
+import lunar.osd.security.Credential;
 import lunar.osd.store.ObjectReader;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.page.RootAttribute;
@@ -10,9 +11,6 @@ import lunar.scsi.Bytes;
 
 /** The OSD system identifier. */
 public final class SystemId {
-    /** Bytes of the identifier. */
-    public static final int LENGTH = 20;
-
     private SystemId() {}
 
     /** Returns the identifier that FORMAT OSD has set; before, one made of the device's UUID. */
@@ -20,7 +18,8 @@ public final class SystemId {
         Bytes set = objects.attribute(ObjectId.ROOT, RootAttribute.SYSTEM_ID.id());
         return set.length() > 0
                 ? set
-                : Bytes.of(ByteBuffer.allocate(LENGTH).putLong(device.getMostSignificantBits())
+                : Bytes.of(ByteBuffer.allocate(Credential.SYSTEM_ID_LENGTH)
+                        .putLong(device.getMostSignificantBits())
                         .putLong(device.getLeastSignificantBits()).array());
     }
 }

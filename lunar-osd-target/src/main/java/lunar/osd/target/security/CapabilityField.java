@@ -1,15 +1,16 @@
 package lunar.osd.target.security;
 
 import lunar.osd.wire.OsdVersion;
+import lunar.osd.wire.security.Capability;
 
 /** Offsets of the fields of a capability in a CDB, for field pointers. */
 final class CapabilityField {
-    static final int FORMAT = 80;
+    static final int FORMAT = Capability.AT;
     static final int KEYS = 81;
     static final int METHOD = 82;
     static final int EXPIRATION = 84;
     static final int CREATED = 122;
-    static final int OBJECT_TYPE = 128;
+    static final int OBJECT_TYPE = Capability.OBJECT_TYPE_IN_CDB;
     static final int PERMISSIONS = 129;
     static final int DESCRIPTOR_TYPE = 135;
     /** OSD-2. */
@@ -26,14 +27,4 @@ final class CapabilityField {
     static int partition(OsdVersion version) { return version == OsdVersion.OSD_2 ? 152 : 140; }
 
     static int object(OsdVersion version) { return partition(version) + 8; }
-
-    /** Data-in integrity check value offset. */
-    static int dataInOffset(OsdVersion version) {
-        return version == OsdVersion.OSD_2 ? 228 : 192;
-    }
-
-    /** Data-out integrity check value offset. */
-    static int dataOutOffset(OsdVersion version) {
-        return dataInOffset(version) + 4;
-    }
 }

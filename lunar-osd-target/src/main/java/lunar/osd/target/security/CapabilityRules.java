@@ -11,15 +11,13 @@ import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.attribute.AttributeId;
 import lunar.osd.wire.command.OsdCdb;
-import lunar.osd.wire.page.PageKind;
-import lunar.osd.wire.page.StandardPage;
 import lunar.osd.wire.page.UserObjectAttribute;
 import lunar.osd.wire.security.Capability;
 import lunar.osd.wire.security.ObjectDescriptor;
 import lunar.osd.wire.security.SecurityMethod;
 
 /**
- * What the fields of a capability allow. A field of zero in time, tag and boot epoch allows any.
+ * Checks a command against the fields of its capability. A field of zero in time, tag and boot epoch allows any.
  *
  * <p>An object descriptor of a partition, with an object type of user objects or collections and an object identifier
  * of zero, allows all objects of this type in the partition: an extension, so that a whole partition can be handed to
@@ -27,7 +25,6 @@ import lunar.osd.wire.security.SecurityMethod;
  */
 final class CapabilityRules {
     private static final long ALL_BYTES = -1;
-    private static final int POLICY_PAGE = 5;
 
     private final OsdCdb command;
     private final Capability capability;
@@ -111,21 +108,11 @@ final class CapabilityRules {
     }
 
     private RequiredAccess required(SecuredRequest request, ObjectPolicy policy) {
-        boolean gets = request.gets().stream()
-                .anyMatch(id -> !AttributeReader.isOfCurrentCommand(id.page()));
-        boolean policies = request.sets().stream().anyMatch(id -> isPolicyPage(id.page()));
-        RequiredAccess needed = RequiredAccess.of(command).and(gets, !request.sets().isEmpty(),
-                policies);
+        RequiredAccess needed = RequiredAccess.of(command).and(request.gets(), request.sets());
         ObjectType type = RequiredAccess.isForAnyType(command)
                 ? policy.object().map(StoredObject::type).orElse(needed.type())
                 : needed.type();
         return new RequiredAccess(type, needed.permissions());
-    }
-
-    private static boolean isPolicyPage(int page) {
-        return PageKind.objectType(page)
-                .filter(type -> page == PageKind.firstPage(type) + POLICY_PAGE).isPresent()
-                || page == StandardPage.PARTITION_ATTRIBUTES_ACCESS.number();
     }
 
     private void checkObject(ObjectType type) throws Refusal {
@@ -166,7 +153,7 @@ final class CapabilityRules {
         }
     }
 
-    /** What changes data outside of any range needs a capability for all bytes. */
+    /** A command that changes data outside of any range needs a capability for all bytes. */
     private void checkRange(SecuredRequest request) throws Refusal {
         long length = descriptor.rangeLength();
         if (length == 0 || length == ALL_BYTES) {

@@ -1,8 +1,6 @@
 package lunar.osd.target.security;
 
 import java.lang.foreign.MemorySegment;
-import java.util.List;
-import lunar.osd.security.IntegrityCheck;
 import lunar.osd.security.IntegrityValues;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.command.OsdCdb;
@@ -60,9 +58,7 @@ public final class CommandSeal {
     /** Returns the integrity information about data-in. */
     public byte[] dataIn(MemorySegment data, MemorySegment retrieved) {
         byte[] bytes = new byte[DataIntegrity.length(DataIntegrity.IN_PARTS, version)];
-        new DataIntegrity(List.of(data.byteSize(), retrieved.byteSize()),
-                IntegrityCheck.field(IntegrityValues.ofData(key, nonce, data, retrieved),
-                        version.integrityLength()))
+        IntegrityValues.information(key, nonce, version, data, retrieved)
                 .encode(MemorySegment.ofArray(bytes));
         return bytes;
     }

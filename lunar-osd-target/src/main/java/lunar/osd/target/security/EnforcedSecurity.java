@@ -26,6 +26,7 @@ import lunar.osd.wire.attribute.ListParameters;
 import lunar.osd.wire.attribute.PageParameters;
 import lunar.osd.wire.command.OsdCdb;
 import lunar.osd.wire.command.SetKeyCommand;
+import lunar.osd.wire.security.Capability;
 import lunar.osd.wire.security.DataIntegrity;
 import lunar.osd.wire.security.RequestNonce;
 import lunar.osd.wire.security.SecurityMethod;
@@ -73,7 +74,7 @@ public final class EnforcedSecurity implements DeviceSecurity {
         systemId = start.systemId();
     }
 
-    /** What a start of the device finds in the store. */
+    /** State of the store at a start of the device. */
     private record Start(int epoch, long markMs, Bytes systemId) {}
 
     /**
@@ -151,8 +152,8 @@ public final class EnforcedSecurity implements DeviceSecurity {
                     .get(command.common().capability().keyVersion()).key();
         };
         OsdVersion version = command.common().version();
-        int at = CapabilityField.FORMAT;
-        return Credential.capabilityKey(request.cdb().asSlice(at, version.capabilityLength()),
+        return Credential.capabilityKey(
+                request.cdb().asSlice(Capability.AT, version.capabilityLength()),
                 systemId, signing.authentication());
     }
 
@@ -213,9 +214,9 @@ public final class EnforcedSecurity implements DeviceSecurity {
 
     private void checkData(SecuredRequest request, Bytes key) throws Refusal {
         OsdCdb command = request.command();
-        MemorySegment data = part(request.dataOut(), request.data());
-        MemorySegment sets = part(request.dataOut(), sets(command));
-        MemorySegment gets = part(request.dataOut(), gets(command));
+        MemorySegment data = request.data().slice(request.dataOut());
+        MemorySegment sets = sets(command).slice(request.dataOut());
+        MemorySegment gets = gets(command).slice(request.dataOut());
         if (data.byteSize() + sets.byteSize() + gets.byteSize() == 0) {
             return;
         }
@@ -223,7 +224,7 @@ public final class EnforcedSecurity implements DeviceSecurity {
         if (at.isEmpty() || at.end() > request.dataOut().byteSize()) {
             throw Refusal.dataOutIntegrity();
         }
-        var info = DataIntegrity.decode(part(request.dataOut(), at), DataIntegrity.OUT_PARTS,
+        var info = DataIntegrity.decode(at.slice(request.dataOut()), DataIntegrity.OUT_PARTS,
                 command.common().version());
         boolean right = info.lengths().get(0) == data.byteSize()
                 && info.lengths().get(1) == sets.byteSize()
@@ -235,10 +236,6 @@ public final class EnforcedSecurity implements DeviceSecurity {
         if (!right) {
             throw Refusal.dataOutIntegrity();
         }
-    }
-
-    private static MemorySegment part(MemorySegment bytes, BufferPart part) {
-        return part.isEmpty() ? MemorySegment.NULL : bytes.asSlice(part.offset(), part.length());
     }
 
     private static BufferPart sets(OsdCdb command) {

@@ -10,7 +10,7 @@ import lunar.osd.wire.security.RequestNonce;
  * many nonces, the oldest is forgotten, and those that are not newer are refused from then on. Thread-safe.
  */
 final class NonceWindow {
-    /** What a nonce is. */
+    /** Judgement of a nonce. */
     enum Verdict {
         UNIQUE, REPEATED, OUT_OF_RANGE
     }

@@ -20,7 +20,7 @@ import lunar.scsi.Bytes;
 import lunar.scsi.wire.BigEndian;
 
 /**
- * What the store says about the object of a command, as far as it decides whether the command is admitted.
+ * State of a command's object in the store, as far as it decides whether the command is admitted.
  *
  * @param object the object, if it exists
  * @param tag its policy access tag; for one that is not there, that of new user objects

@@ -9,6 +9,7 @@ import lunar.osd.store.ObjectReader;
 import lunar.osd.store.StoredObject;
 import lunar.osd.store.Timestamp;
 import lunar.osd.wire.ObjectId;
+import lunar.osd.wire.page.PartitionAttribute;
 
 /**
  * The keys of a partition.
@@ -18,9 +19,6 @@ import lunar.osd.wire.ObjectId;
  * @param working its 16 working keys
  */
 record PartitionKeys(long createdMs, NamedKey partition, List<NamedKey> working) {
-    /** Number of working keys. */
-    static final int WORKING_KEYS = 16;
-
     PartitionKeys {
         working = List.copyOf(working);
     }
@@ -33,7 +31,7 @@ record PartitionKeys(long createdMs, NamedKey partition, List<NamedKey> working)
         NamedKey partition = NamedKey.below(root, objects, object, SecretAttribute.PARTITION_KEY,
                 InitialSeeds.ofPartition(id, created));
         var working = new ArrayList<NamedKey>();
-        for (int i = 0; i < WORKING_KEYS; i++) {
+        for (int i = 0; i < PartitionAttribute.WORKING_KEYS; i++) {
             working.add(NamedKey.below(partition.key(), objects, object,
                     SecretAttribute.workingKey(i), InitialSeeds.ofWorkingKey(id, created, i)));
         }

@@ -1,7 +1,7 @@
 package lunar.osd.target.security;
 
 import lunar.osd.wire.OsdVersion;
-import lunar.osd.security.IntegrityValues;
+import lunar.osd.wire.security.Capability;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
@@ -35,7 +35,7 @@ final class Refusal extends Exception {
 
     /** The request integrity check value. */
     static Refusal integrity(OsdVersion version) {
-        return field(IntegrityValues.requestValueAt(version),
+        return field(Capability.end(version),
                 "the integrity check value is not that of the capability and its key");
     }
 

@@ -42,7 +42,6 @@ final class CdbLayout {
     /** First byte of the fields that differ between commands. */
     static final int SPECIFIC_AT = 32;
     static final int CONTINUATION_AT = 48;
-    static final int CAPABILITY_AT = 80;
 
     /** Bytes that additional CDB length does not count. */
     static final int UNCOUNTED = 8;
@@ -60,8 +59,6 @@ final class CdbLayout {
     }
 
     static int startAt(OsdVersion version) { return version == OsdVersion.OSD_1 ? 44 : 40; }
-
-    static int securityAt(OsdVersion version) { return CAPABILITY_AT + version.capabilityLength(); }
 
     /** Whether a continuation segment can have this length. */
     static boolean isContinuationLength(long length) {

@@ -46,8 +46,8 @@ final class CdbReader {
         }
         common = new CommonFields(version, options(version),
                 AttributeParameters.decode(cdb, version),
-                Capability.decode(cdb.asSlice(CdbLayout.CAPABILITY_AT), version),
-                SecurityParameters.decode(cdb.asSlice(CdbLayout.securityAt(version)), version));
+                Capability.decode(cdb.asSlice(Capability.AT), version),
+                SecurityParameters.decode(cdb.asSlice(Capability.end(version)), version));
     }
 
     private static void checkLength(MemorySegment bytes, OsdVersion version)

@@ -5,6 +5,7 @@ import lunar.osd.field.Fields;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
+import lunar.osd.wire.security.Capability;
 import lunar.scsi.Bytes;
 import lunar.scsi.wire.BigEndian;
 
@@ -28,8 +29,8 @@ final class CdbWriter {
         BigEndian.int64(cdb, CdbLayout.PARTITION_AT, object.partition());
         BigEndian.int64(cdb, CdbLayout.OBJECT_AT, object.object());
         common.attributes().encode(cdb, version);
-        common.capability().encode(cdb.asSlice(CdbLayout.CAPABILITY_AT), version);
-        common.security().encode(cdb.asSlice(CdbLayout.securityAt(version)));
+        common.capability().encode(cdb.asSlice(Capability.AT), version);
+        common.security().encode(cdb.asSlice(Capability.end(version)));
     }
 
     /** Sets bits of the options byte. */

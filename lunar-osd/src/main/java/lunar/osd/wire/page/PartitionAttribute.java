@@ -50,6 +50,9 @@ public enum PartitionAttribute implements StandardAttribute {
     LAST_CONTAINED_DAMAGE_TIME(StandardPage.PARTITION_ERROR_RECOVERY, 0x5, 6),
     DAMAGED_OBJECT_COUNT(StandardPage.PARTITION_ERROR_RECOVERY, 0x6, VARIES);
 
+    /** Number of working keys of a partition. */
+    public static final int WORKING_KEYS = 16;
+
     private final int page;
     private final int number;
     private final int length;
@@ -62,7 +65,7 @@ public enum PartitionAttribute implements StandardAttribute {
 
     /** Identifier of a working key, 0 to Fh; 7 bytes. */
     public static AttributeId workingKeyId(int key) {
-        return StandardPage.PARTITION_POLICY_SECURITY.attribute(0x8000, key, 0x10);
+        return StandardPage.PARTITION_POLICY_SECURITY.attribute(0x8000, key, WORKING_KEYS);
     }
 
     @Override

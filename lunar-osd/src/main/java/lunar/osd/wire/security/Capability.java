@@ -36,6 +36,10 @@ import lunar.scsi.wire.BigEndian;
 public record Capability(int format, int keyVersion, int integrityAlgorithm, int securityMethod,
         long expirationMs, Bytes audit, Bytes discriminator, long objectCreatedMs, int objectType,
         Set<Permission> permissions, ObjectDescriptor object) {
+    /** Offset of the capability in a CDB. */
+    public static final int AT = 80;
+    /** Offset of the object type in a CDB. */
+    public static final int OBJECT_TYPE_IN_CDB = AT + 48;
     /** Bytes of the audit field. */
     public static final int AUDIT_LENGTH = 20;
     /** Bytes of the discriminator. */
@@ -45,7 +49,7 @@ public record Capability(int format, int keyVersion, int integrityAlgorithm, int
     private static final int AUDIT_AT = 10;
     private static final int DISCRIMINATOR_AT = 30;
     private static final int CREATED_AT = 42;
-    private static final int OBJECT_TYPE_AT = 48;
+    private static final int OBJECT_TYPE_AT = OBJECT_TYPE_IN_CDB - AT;
     private static final int PERMISSIONS_AT = 49;
 
     /** No capability: all bytes are zero. */
@@ -72,6 +76,11 @@ public record Capability(int format, int keyVersion, int integrityAlgorithm, int
         return new Capability(format, 0, 0, SecurityMethod.NOSEC.code(), 0,
                 Bytes.of(new byte[AUDIT_LENGTH]), Bytes.of(new byte[DISCRIMINATOR_LENGTH]), 0,
                 objectType, permissions, object);
+    }
+
+    /** Returns the offset in a CDB of what follows the capability: the request integrity check value. */
+    public static int end(OsdVersion version) {
+        return AT + version.capabilityLength();
     }
 
     /** Whether the layout of a version has a place for everything that is set. */
