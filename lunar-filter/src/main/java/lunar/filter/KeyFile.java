@@ -10,11 +10,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Optional;
-import java.util.Set;
 import lunar.block.DeviceGoneException;
 import lunar.block.PrivateFile;
 
@@ -123,25 +121,8 @@ public final class KeyFile {
     }
 
     private static void write(Path file, byte[] key) throws IOException {
-        ByteBuffer bytes = ByteBuffer.wrap((HexFormat.of().formatHex(key) + "\n")
+        PrivateFile.create(file, (HexFormat.of().formatHex(key) + "\n")
                 .getBytes(StandardCharsets.US_ASCII));
-        try (FileChannel channel = FileChannel.open(file,
-                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-                PosixFilePermissions.asFileAttribute(
-                        PosixFilePermissions.fromString("rw-------")))) {
-            boolean whole = false;
-            try {
-                while (bytes.hasRemaining()) {
-                    channel.write(bytes);
-                }
-                channel.force(true);
-                whole = true;
-            } finally {
-                if (!whole) {
-                    Files.delete(file);
-                }
-            }
-        }
     }
 
     @Override

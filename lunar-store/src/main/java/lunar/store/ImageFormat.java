@@ -1,10 +1,9 @@
 package lunar.store;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
@@ -15,6 +14,8 @@ enum ImageFormat {
     VMDK("VMDK", 0, "4b444d56"),
     VHDX("VHDX", 0, "7668647866696c65"),
     VDI("VDI", 64, "7f10dabe");
+
+    private static final int HEAD_BYTES = 512;
 
     private final String title;
     private final int at;
@@ -28,13 +29,10 @@ enum ImageFormat {
 
     /** Returns the format of a file by its magic number; empty for raw disks. */
     static Optional<ImageFormat> of(Path file) throws IOException {
-        ByteBuffer head = ByteBuffer.allocate(512);
-        try (var channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            while (head.hasRemaining() && channel.read(head) >= 0) {
-                // Until the head or the file is read.
-            }
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] head = Arrays.copyOf(in.readNBytes(HEAD_BYTES), HEAD_BYTES);
+            return Arrays.stream(values()).filter(format -> format.isIn(head)).findFirst();
         }
-        return Arrays.stream(values()).filter(format -> format.isIn(head.array())).findFirst();
     }
 
     private boolean isIn(byte[] head) {

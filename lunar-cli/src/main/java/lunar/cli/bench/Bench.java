@@ -83,12 +83,9 @@ public final class Bench {
         ready.await();
         long startNs = System.nanoTime();
         start.complete(startNs);
-        long cpuFromNs = cpuNs();
         awaitEnd(all, startNs + work.rampNs(), _ -> {});
-        if (stop.getCount() > 0) {
-            cpuFromNs = cpuNs();
-            awaitEnd(all, startNs + work.rampNs() + work.timeNs(), elapsedNs);
-        }
+        long cpuFromNs = cpuNs();
+        awaitEnd(all, startNs + work.rampNs() + work.timeNs(), elapsedNs);
         boolean ended = true;
         for (Load load : all) {
             ended &= load.await();

@@ -8,10 +8,10 @@ import lunar.cli.command.ProgressBar;
 import lunar.cli.command.SizeConverter;
 import lunar.cli.command.TimeConverter;
 import lunar.cli.config.ConfigOption;
+import lunar.cli.config.NewFiles;
 import lunar.cli.config.OpenDevices;
 
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -174,9 +174,8 @@ public final class BenchCommand extends DeviceCommand {
         if (!pattern.writes() || force || uri.matches("([a-z]+(=[^:]*)?:)*ram:.*")) {
             return;
         }
-        boolean created = uri.startsWith("file:") && uri.matches(".*[?&]size=.*")
-                && !Files.exists(
-                        Path.of(uri.substring("file:".length()).replaceFirst("\\?.*", "")));
+        boolean created = uri.matches(".*[?&]size=.*")
+                && NewFiles.file(uri).filter(file -> !Files.exists(file)).isPresent();
         if (!created) {
             throw new Failure(pattern + " overwrites the data on " + DeviceUri.withoutSecret(uri)
                     + "; add --force to confirm");

@@ -98,11 +98,9 @@ public final class CopyCommand extends DeviceCommand {
         }
         makeStable(from, to, chunkBytes);
         double seconds = secondsSince(startNs);
-        if (!json) {
-            tell("copied", from.sizeBytes(), seconds, copy.zeroBytes() == 0
-                    ? ""
-                    : "; " + Size.format(copy.zeroBytes()) + " of it zeroes, not transferred");
-        }
+        tell("copied", from.sizeBytes(), seconds, copy.zeroBytes() == 0
+                ? ""
+                : "; " + Size.format(copy.zeroBytes()) + " of it zeroes, not transferred");
         if (verify) {
             verify(from, to, chunkBytes);
         }
@@ -142,16 +140,18 @@ public final class CopyCommand extends DeviceCommand {
         try (var progress = new Progress(console(), "verify", from.sizeBytes())) {
             new DeviceComparison(from, to, depth, chunkBytes, progress).run();
         }
-        if (!json) {
-            tell("verified", from.sizeBytes(), secondsSince(startNs), "; no differences");
-        }
+        tell("verified", from.sizeBytes(), secondsSince(startNs), "; no differences");
     }
 
     private static double secondsSince(long startNs) {
         return Math.max(System.nanoTime() - startNs, 1) / 1e9;
     }
 
+    /** Prints a line for people, who have not asked for JSON. */
     private void tell(String what, long bytes, double seconds, String more) {
+        if (json) {
+            return;
+        }
         console().out()
                 .println(String.format(Locale.ROOT, "%s %d bytes (%s) in %.2f s, %.1f MB/s%s",
                         what, bytes, Size.format(bytes), seconds, bytes / 1e6 / seconds, more));

@@ -1,10 +1,10 @@
 package lunar.cli.copy;
 
 import lunar.cli.command.Failure;
+import lunar.cli.config.NewFiles;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -39,7 +39,7 @@ final class CopyEnds {
             throw new Failure("source and destination are both " + from
                     + "; specify two different ones");
         }
-        Optional<Path> file = file(destination);
+        Optional<Path> file = NewFiles.file(destination);
         return new CopyEnds(source, destination, file.filter(path -> !Files.exists(path)),
                 file.isPresent() && Files.isRegularFile(file.get())
                         && file.get().toFile().length() == 0);
@@ -47,18 +47,6 @@ final class CopyEnds {
 
     private static String uri(String text) {
         return URI.matcher(text).matches() ? text : "file:" + text;
-    }
-
-    /** The file of a URI, without filters before it. */
-    private static Optional<Path> file(String uri) throws Failure {
-        if (!uri.startsWith("file:")) {
-            return Optional.empty();
-        }
-        try {
-            return Optional.of(Path.of(uri.substring("file:".length()).replaceFirst("\\?.*", "")));
-        } catch (InvalidPathException e) {
-            throw new Failure("'" + uri + "' is no path: " + e.getReason(), e);
-        }
     }
 
     private static boolean isMemory(String uri) { return uri.startsWith("ram:"); }

@@ -1,16 +1,11 @@
 package lunar.cli.osd;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Function;
 import lunar.block.PrivateFile;
 import lunar.cli.command.Failure;
@@ -37,20 +32,8 @@ final class SecretFile {
         }
     }
 
-    /** Writes a new file of mode 600; fails if there is one already. */
+    /** Writes a new file; fails if there is one already. */
     static void create(Path file, String text) throws IOException {
-        boolean posix = file.getFileSystem().supportedFileAttributeViews().contains("posix");
-        FileAttribute<?>[] mode = posix
-                ? new FileAttribute<?>[]{PosixFilePermissions.asFileAttribute(
-                        PosixFilePermissions.fromString("rw-------"))}
-                : new FileAttribute<?>[0];
-        try (var out = Files.newByteChannel(file,
-                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), mode)) {
-            var bytes = ByteBuffer
-                    .wrap(text.getBytes(StandardCharsets.US_ASCII));
-            while (bytes.hasRemaining()) {
-                int _ = out.write(bytes);
-            }
-        }
+        PrivateFile.create(file, text.getBytes(StandardCharsets.US_ASCII));
     }
 }

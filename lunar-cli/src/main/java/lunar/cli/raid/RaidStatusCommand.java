@@ -7,8 +7,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import lunar.cli.command.Console;
 import lunar.cli.command.DeviceCommand;
 import lunar.cli.command.Failure;
@@ -43,9 +41,8 @@ import tools.jackson.databind.JsonNode;
 final class RaidStatusCommand extends DeviceCommand {
     private static final long WATCH_MS = 1000;
     private static final int UNSOUND = 3;
-    private static final Set<String> UNSOUND_STATES = Stream.of(VolumeHealth.DEGRADED,
-            VolumeHealth.REBUILDING, VolumeHealth.FAILED).map(VolumeHealth::toString)
-            .collect(Collectors.toUnmodifiableSet());
+    private static final Set<String> UNSOUND_STATES = Set.of(VolumeHealth.DEGRADED.toString(),
+            VolumeHealth.REBUILDING.toString(), VolumeHealth.FAILED.toString());
 
     @Parameters(arity = "0..1", paramLabel = "VOLUME",
             description = "The volume. Default: all volumes of the config file.")

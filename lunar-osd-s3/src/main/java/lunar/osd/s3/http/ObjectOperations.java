@@ -54,7 +54,7 @@ final class ObjectOperations {
     static void checksum(Response response, Optional<ObjectChecksum> checksum) {
         if (checksum.isPresent()) {
             response.header(checksum.get().algorithm().header(), checksum.get().value());
-            response.header("x-amz-checksum-type", checksum.get().type().name());
+            response.header(ChecksumHeaders.TYPE, checksum.get().type().name());
         }
     }
 
