@@ -13,6 +13,11 @@ final class Keys {
 
     private Keys() {}
 
+    /** Returns {@link #HOME} of a numbered parameter. */
+    static String home(int parameter) {
+        return HOME.replace("?", "?" + parameter);
+    }
+
     static long key(long id) { return id ^ Long.MIN_VALUE; }
 
     static long id(long key) { return key ^ Long.MIN_VALUE; }

@@ -365,19 +365,17 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
 
     @Override
     public void setTime(ObjectId object, Timestamp which, long timeMs) throws StorageException {
-        require(sql.update(switch (which) {
-            case CREATED -> "UPDATE objects SET created = ?"
-                    + " WHERE home = " + Keys.HOME + " AND object = ? AND type IN (1, 2, 64, 128)";
-            case ATTRIBUTES_ACCESSED -> "UPDATE objects SET attributes_accessed = ?"
-                    + " WHERE home = " + Keys.HOME + " AND object = ? AND type IN (1, 2, 64, 128)";
-            case ATTRIBUTES_MODIFIED -> "UPDATE objects SET attributes_modified = ?"
-                    + " WHERE home = " + Keys.HOME + " AND object = ? AND type IN (1, 2, 64, 128)";
-            case DATA_ACCESSED -> "UPDATE objects SET data_accessed = ?"
-                    + " WHERE home = " + Keys.HOME + " AND object = ? AND type IN (1, 2, 64, 128)";
-            case DATA_MODIFIED -> "UPDATE objects SET data_modified = ?"
-                    + " WHERE home = " + Keys.HOME + " AND object = ? AND type IN (1, 2, 64, 128)";
-        }, timeMs, Keys.part(object), Keys.object(object)) == 1, "object", object,
-                "does not exist");
+        String column = switch (which) {
+            case CREATED -> "created";
+            case ATTRIBUTES_ACCESSED -> "attributes_accessed";
+            case ATTRIBUTES_MODIFIED -> "attributes_modified";
+            case DATA_ACCESSED -> "data_accessed";
+            case DATA_MODIFIED -> "data_modified";
+        };
+        int rows = sql.update("UPDATE objects SET " + column + " = ? WHERE home = " + Keys.HOME
+                + " AND object = ? AND type IN (1, 2, 64, 128)", timeMs, Keys.part(object),
+                Keys.object(object));
+        require(rows == 1, "object", object, "does not exist");
     }
 
     @Override

@@ -27,8 +27,8 @@ class ObjectRows implements ObjectReader {
     /** Identifiers in use after which a gap is searched elsewhere, instead of behind them. */
     private static final int PROBE_AFTER = 1000;
     private static final long MAX_U32 = 0xffff_ffffL;
-    /** {@link Keys#HOME} of the first parameter, which others may follow and repeat. */
-    private static final String HOME_1 = Keys.HOME.replace("?", "?1");
+    /** Home of the first parameter, which others may follow and repeat. */
+    private static final String HOME_1 = Keys.home(1);
 
     final Sql sql;
     final Overlay overlay;

@@ -27,7 +27,7 @@ final class Touches {
                     ifnull(nullif(?3, -9223372036854775808), attributes_modified),
                 data_accessed = ifnull(nullif(?4, -9223372036854775808), data_accessed),
                 data_modified = ifnull(nullif(?5, -9223372036854775808), data_modified)
-            WHERE home = (SELECT home FROM partitions WHERE part = ?6) AND object = ?7 AND type IN (1, 2, 64, 128)""";
+            WHERE object = ?7 AND type IN (1, 2, 64, 128) AND home =\s""" + Keys.home(6);
 
     private volatile Map<ObjectId, long[]> pending = new ConcurrentHashMap<>();
     /** Timestamps that the transaction in progress writes. */
