@@ -15,6 +15,7 @@ public final class ServerProbe {
     private static final Pattern DIRECT = Pattern
             .compile("Other \\(reserved=\\d+KB, committed=(\\d+)KB");
     private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
+    private static final Pattern MOST_RESIDENT = Pattern.compile("VmHWM:\\s+(\\d+) kB");
     private static final Pattern THREADS = Pattern.compile("Threads:\\s+(\\d+)");
 
     /**
@@ -45,6 +46,16 @@ public final class ServerProbe {
                 directory.resolve(name + "-native.txt"), "VM.native_memory", "summary",
                 "scale=KB")),
                 KIB * number(RESIDENT, status), number(THREADS, status));
+    }
+
+    /** Memory of the process that is resident, in bytes. */
+    public long residentBytes() throws BenchException {
+        return KIB * number(RESIDENT, read("status"));
+    }
+
+    /** The most memory of the process that was resident, in bytes. */
+    public long mostResidentBytes() throws BenchException {
+        return KIB * number(MOST_RESIDENT, read("status"));
     }
 
     /** Processor seconds until now. */

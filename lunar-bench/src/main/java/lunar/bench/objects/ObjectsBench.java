@@ -76,7 +76,8 @@ public final class ObjectsBench {
         var progress = new Progress(out, count);
         try (StoreRun run = start("create")) {
             while (run.next()) {
-                progress.at((long) run.figure("created"), run.residentMib("VmRSS"));
+                progress.at((long) run.figure("created"),
+                        mib(run.probe().residentBytes()));
             }
             add("objects", count, 0, "");
             add("creation of all", progress.rate(0, TENTHS), 0, " objects/s");
@@ -86,10 +87,12 @@ public final class ObjectsBench {
             add("resident after the first tenth", progress.residentMib(1), 0, " MiB");
             add("resident after the last tenth", progress.residentMib(TENTHS), 0, " MiB");
         }
-        add("size of the store", size() / BYTES_PER_MIB, 0, " MiB");
+        add("size of the store", mib(size()), 0, " MiB");
     }
 
-    private double size() throws IOException {
+    private static double mib(long bytes) { return (double) bytes / BYTES_PER_MIB; }
+
+    private long size() throws IOException {
         try (Stream<Path> files = Files.list(store)) {
             return files.mapToLong(each -> each.toFile().length()).sum();
         }
@@ -104,7 +107,7 @@ public final class ObjectsBench {
             add("list of all", run.figure("listed") / run.figure("list-seconds"), 0,
                     " objects/s");
             add("lookups of an attribute, at random", run.figure("lookups-per-second"), 0, "/s");
-            add("resident after list and lookups", run.residentMib("VmRSS"), 0, " MiB");
+            add("resident after list and lookups", mib(run.probe().residentBytes()), 0, " MiB");
         }
     }
 
@@ -127,7 +130,7 @@ public final class ObjectsBench {
             add("creation by one thread meanwhile",
                     run.figure("created-meanwhile") / run.figure("reclaim-seconds"), 0,
                     " objects/s");
-            add("resident, most", run.residentMib("VmHWM"), 0, " MiB");
+            add("resident, most", mib(run.probe().mostResidentBytes()), 0, " MiB");
         }
     }
 

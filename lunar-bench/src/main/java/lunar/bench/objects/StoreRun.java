@@ -7,23 +7,20 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import lunar.bench.harness.BenchException;
 import lunar.bench.harness.JavaCommand;
-import lunar.bench.harness.Processes;
+import lunar.bench.harness.ServerProbe;
 
 /** A {@link StoreProcess} from outside; closing it kills the process. */
 final class StoreRun implements AutoCloseable {
-    private static final Pattern MEMORY = Pattern.compile("(VmRSS|VmHWM):\\s+(\\d+) kB");
-    private static final double KIB_PER_MIB = 1024;
-
     private final Process process;
     private final BufferedReader lines;
+    private final ServerProbe probe;
     private final Map<String, Double> figures = new HashMap<>();
 
-    private StoreRun(Process process) {
+    private StoreRun(Process process, Path log) {
         this.process = process;
+        this.probe = new ServerProbe(process.pid(), log.resolveSibling(""));
         this.lines = process.inputReader(StandardCharsets.UTF_8);
     }
 
@@ -32,7 +29,7 @@ final class StoreRun implements AutoCloseable {
         try {
             return new StoreRun(new ProcessBuilder(
                     JavaCommand.of(List.of("-Xmx" + heap), StoreProcess.class, args))
-                    .redirectError(log.toFile()).start());
+                    .redirectError(log.toFile()).start(), log);
         } catch (IOException e) {
             throw new BenchException("a store does not start: " + e.getMessage(), e);
         }
@@ -54,17 +51,8 @@ final class StoreRun implements AutoCloseable {
         return figures.getOrDefault(word, 0.0);
     }
 
-    /** Returns the memory that is resident, in MiB; the most that was for {@code VmHWM}. */
-    double residentMib(String which) throws BenchException {
-        Matcher matcher = MEMORY.matcher(Processes.read(
-                Path.of("/proc/" + process.pid() + "/status")));
-        while (matcher.find()) {
-            if (matcher.group(1).equals(which)) {
-                return Long.parseLong(matcher.group(2)) / KIB_PER_MIB;
-            }
-        }
-        return 0;
-    }
+    /** Observes the process. */
+    ServerProbe probe() { return probe; }
 
     /** Kills the process, as {@code kill -9} does. */
     @Override

@@ -31,11 +31,8 @@ public final class Probe {
      */
     public long roundTrips(Variant variant, int messageBytes, int warmUp, int count,
             LongConsumer each) throws RdmaException {
-        try (ProbeEnd end = ProbeEnd.connect(domain, peer,
-                new ProbeTask(true, variant, messageBytes))) {
-            for (int i = 0; i < warmUp; i++) {
-                roundTrip(end);
-            }
+        try (ProbeEnd end = connect(variant, messageBytes)) {
+            roundTrips(end, warmUp);
             long start = System.nanoTime();
             long from = start;
             for (int i = 0; i < count; i++) {
@@ -57,16 +54,21 @@ public final class Probe {
      */
     public long roundTrips(Variant variant, int messageBytes, int warmUp, int count)
             throws RdmaException {
-        try (ProbeEnd end = ProbeEnd.connect(domain, peer,
-                new ProbeTask(true, variant, messageBytes))) {
-            for (int i = 0; i < warmUp; i++) {
-                roundTrip(end);
-            }
+        try (ProbeEnd end = connect(variant, messageBytes)) {
+            roundTrips(end, warmUp);
             long start = System.nanoTime();
-            for (int i = 0; i < count; i++) {
-                roundTrip(end);
-            }
+            roundTrips(end, count);
             return System.nanoTime() - start;
+        }
+    }
+
+    private ProbeEnd connect(Variant variant, int messageBytes) throws RdmaException {
+        return ProbeEnd.connect(domain, peer, new ProbeTask(true, variant, messageBytes));
+    }
+
+    private static void roundTrips(ProbeEnd end, int count) throws RdmaException {
+        for (int i = 0; i < count; i++) {
+            roundTrip(end);
         }
     }
 
