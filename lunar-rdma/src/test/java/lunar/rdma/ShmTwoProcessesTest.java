@@ -17,9 +17,11 @@ class ShmTwoProcessesTest extends TwoProcessesContract {
     @Override
     Optional<String> obstacle() throws IOException { return ProcessAccess.obstacle(); }
 
+    /** Whether there is shared memory of a process. */
     private static boolean hasFiles(long pid) throws IOException {
         try (Stream<Path> files = Files.list(Path.of("/dev/shm"))) {
             return files.map(file -> file.getFileName().toString())
+                    .filter(name -> !name.endsWith(".running")) // empty
                     .anyMatch(name -> name.startsWith(pid + ":")
                             || name.startsWith("lunar-rdma-" + pid + "-"));
         }
@@ -39,5 +41,25 @@ class ShmTwoProcessesTest extends TwoProcessesContract {
         messenger().close();
         peer().waitFor();
         assertThat(hasFiles(peer().pid())).isFalse();
+    }
+
+    /** Its peers delete the files of a killed process, if it has any and they are not killed as well. */
+    @Test
+    void shouldDeleteFilesOfProcessesThatHaveEndedAtStart() throws Exception {
+        Process killed = startPeer();
+        assertThat(portOf(killed)).isPositive();
+        killed.destroyForcibly().waitFor();
+        assertThat(hasFiles(killed.pid())).isTrue();
+
+        Process next = startPeer();
+        try {
+            assertThat(portOf(next)).isPositive();
+            assertThat(hasFiles(killed.pid())).isFalse();
+            assertThat(hasFiles(next.pid())).isTrue();
+            assertThat(hasFiles(peer().pid())).isTrue();
+            assertThat(hasFiles(ProcessHandle.current().pid())).isTrue();
+        } finally {
+            next.destroyForcibly().waitFor();
+        }
     }
 }

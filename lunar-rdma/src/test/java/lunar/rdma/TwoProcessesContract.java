@@ -38,6 +38,22 @@ abstract class TwoProcessesContract {
 
     Messenger messenger() { return messenger; }
 
+    /** Starts a process that accepts connections. */
+    Process startPeer() throws IOException {
+        return new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1", "-Xmx64m", "--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("java.class.path"), MessengerPeer.class.getName(), device())
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    }
+
+    /** Returns the port of a process that was started, once it listens. */
+    static int portOf(Process process) throws IOException {
+        var out = new BufferedReader(
+                new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        return Integer.parseInt(out.readLine());
+    }
+
     @BeforeEach
     void start() throws Exception {
         obstacle().ifPresent(this::skip);
@@ -46,14 +62,8 @@ abstract class TwoProcessesContract {
         } catch (RdmaUnavailableException e) {
             skip(e.getMessage());
         }
-        process = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1", "-Xmx64m", "--enable-native-access=ALL-UNNAMED", "-cp",
-                System.getProperty("java.class.path"), MessengerPeer.class.getName(), device())
-                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-        var out = new BufferedReader(
-                new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        int port = Integer.parseInt(out.readLine());
+        process = startPeer();
+        int port = portOf(process);
         messenger = Messenger.connect(domain, new InetSocketAddress("127.0.0.1", port),
                 MessengerOptions.DEFAULT, new byte[0]);
         pool = domain.createPool(2, MessengerPeer.BYTES, Access.ALL);

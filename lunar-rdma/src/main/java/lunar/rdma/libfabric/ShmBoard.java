@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -49,7 +51,10 @@ final class ShmBoard implements AutoCloseable {
     static final int WRITABLE = 2;
 
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
-    private static final Path FOLDER = Path.of("/dev/shm");
+    static final Path FOLDER = Path.of("/dev/shm");
+    /** Attributes of new files: for their user alone. */
+    static final FileAttribute<Set<PosixFilePermission>> PRIVATE = PosixFilePermissions
+            .asFileAttribute(PosixFilePermissions.fromString("rw-------"));
     static final Pattern NAME = Pattern.compile("lunar-rdma-\\d{1,10}-[0-9a-f]{16}");
 
     private static final long MAGIC = 0x4c756e6152444d42L;
@@ -99,8 +104,7 @@ final class ShmBoard implements AutoCloseable {
         try (FileChannel file = FileChannel.open(FOLDER.resolve(name),
                 Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
                         StandardOpenOption.WRITE),
-                PosixFilePermissions.asFileAttribute(
-                        PosixFilePermissions.fromString("rw-------")))) {
+                PRIVATE)) {
             // So that there is room for it: a mapped page without room in /dev/shm kills the process.
             for (ByteBuffer zeros = ByteBuffer.allocate((int) BYTES); zeros.hasRemaining();) {
                 file.write(zeros);

@@ -2,7 +2,6 @@ package lunar.rdma.libfabric;
 
 import java.net.InetAddress;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -30,7 +29,7 @@ record ShmDevice(DeviceInfo info) implements ProviderDevice {
             Numbers.FI_MR_LOCAL | Numbers.FI_MR_VIRT_ADDR | Numbers.FI_MR_ALLOCATED, DEPTH);
 
     static Optional<ProviderDevice> find() throws ProviderException, RdmaUnavailableException {
-        if (!Files.isDirectory(Path.of("/dev/shm")) || !ProcessMemory.isAvailable()) {
+        if (!Files.isDirectory(ShmBoard.FOLDER) || !ProcessMemory.isAvailable()) {
             return Optional.empty();
         }
         Optional<FabricInfo> found = FabricInfo.query(KIND, false, null, true);

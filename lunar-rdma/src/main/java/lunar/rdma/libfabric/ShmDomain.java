@@ -51,10 +51,16 @@ final class ShmDomain implements ProviderDomain {
             throw new UnsupportedOperationException("channel without a board");
         });
         boardName = BOARD_PREFIX + HexFormat.of().toHexDigits(random.nextLong());
+        boolean shown = false;
         try {
+            ShmPresence.begin();
+            shown = true;
             board = ShmBoard.create(boardName);
         } catch (IOException e) {
             fabric.close();
+            if (shown) {
+                ShmPresence.end();
+            }
             throw new ProviderException("shared memory: " + e, Numbers.ENOMEM);
         }
     }
@@ -268,5 +274,6 @@ final class ShmDomain implements ProviderDomain {
         } catch (IOException e) {
             LOG.log(System.Logger.Level.WARNING, "shared memory: {0}", e.toString());
         }
+        ShmPresence.end();
     }
 }

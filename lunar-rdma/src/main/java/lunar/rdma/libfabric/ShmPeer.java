@@ -7,7 +7,6 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -23,7 +22,6 @@ import lunar.rdma.posix.ProcessMemory;
 final class ShmPeer implements AutoCloseable {
     private static final Pattern ENDPOINT = Pattern
             .compile("fi_shm://(?<file>(?<pid>[0-9]{1,9}):[0-9]+:[0-9]+)\0?");
-    private static final Path FOLDER = Path.of("/dev/shm");
 
     private final ShmMessage message;
     private final ProcessIdentity process;
@@ -62,7 +60,7 @@ final class ShmPeer implements AutoCloseable {
             throw new PeerException("the peer names shared memory of two processes");
         }
         String file = matcher.group("file");
-        UserPrincipal own = Files.getOwner(FOLDER.resolve(ownBoard));
+        UserPrincipal own = Files.getOwner(ShmBoard.FOLDER.resolve(ownBoard));
         requireOwner(own, file);
         requireOwner(own, from.board());
         ProcessIdentity process = process(Integer.parseInt(matcher.group("pid")));
@@ -97,7 +95,7 @@ final class ShmPeer implements AutoCloseable {
 
     /** Requires that the peer runs as the same user: files of others could have any contents. */
     private static void requireOwner(UserPrincipal own, String file) throws IOException {
-        if (!Files.getOwner(FOLDER.resolve(file), LinkOption.NOFOLLOW_LINKS).equals(own)) {
+        if (!Files.getOwner(ShmBoard.FOLDER.resolve(file), LinkOption.NOFOLLOW_LINKS).equals(own)) {
             throw new PeerException("the peer belongs to another user");
         }
     }
