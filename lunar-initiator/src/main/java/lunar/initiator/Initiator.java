@@ -71,7 +71,8 @@ public final class Initiator implements AutoCloseable {
     /**
      * Logs in to the target of an {@link IscsiUri}. The LUN of the URI, if any, is ignored.
      *
-     * @throws IllegalArgumentException if the URI is wrong; the message is one line for the user
+     * @throws IllegalArgumentException if the URI is wrong, or has the name or the RDMA device of another initiator; the
+     *         message is one line for the user
      * @throws LoginException if the target rejects the login, or does not respond in time
      * @throws IOException if no connection can be established, or it is lost
      */
@@ -80,6 +81,12 @@ public final class Initiator implements AutoCloseable {
         if (parsed.initiatorName().isPresent() && !parsed.initiatorName().get().equals(name())) {
             throw new IllegalArgumentException("the URI specifies initiator "
                     + parsed.initiatorName().get() + ", but this one is " + name());
+        }
+        if (parsed.rdmaProvider().isPresent()
+                && !parsed.rdmaProvider().equals(options.loops().device())) {
+            throw new IllegalArgumentException("the URI specifies rdma-provider "
+                    + parsed.rdmaProvider().get() + ", but this initiator was created with "
+                    + options.loops().device().orElse("none"));
         }
         return login(parsed.sessionOptions());
     }

@@ -142,6 +142,19 @@ class LoginTest {
     }
 
     @Test
+    void shouldRefuseUriForAnotherInitiator() {
+        try (var initiator = Initiator.create("iqn.2026-11.org.lunar:test")) {
+            assertThatThrownBy(() -> initiator.login("iser://127.0.0.1/" + Loopback.TARGET
+                    + "?rdma-provider=libfabric:shm")).isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("libfabric:shm").hasMessageContaining("none");
+            assertThatThrownBy(() -> initiator.login("iscsi://127.0.0.1/" + Loopback.TARGET
+                    + "?initiator=iqn.2026-11.org.lunar:other"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("iqn.2026-11.org.lunar:other");
+        }
+    }
+
+    @Test
     void shouldFailIfNothingListens() throws Exception {
         int port;
         try (var socket = new ServerSocket()) {

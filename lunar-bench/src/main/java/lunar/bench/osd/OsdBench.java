@@ -17,6 +17,8 @@ import lunar.bench.harness.Results;
 import lunar.bench.harness.Server;
 import lunar.bench.harness.Settings;
 import lunar.initiator.Initiator;
+import lunar.initiator.InitiatorOptions;
+import lunar.initiator.IscsiUri;
 
 /**
  * Repeats the measurements of the paper on an iSER target for object-based storage, with Lunar at both ends: Table 1
@@ -48,12 +50,14 @@ public final class OsdBench {
         var latencies = new ArrayList<OsdLatencies>();
         var throughputs = new ArrayList<OsdThroughput>();
         var servers = new LinkedHashMap<String, Server>();
+        var initiators = new ArrayList<Initiator>();
         var sessions = new LinkedHashMap<String, List<OsdClient>>();
-        try (var initiator = Initiator.create("iqn.2026-11.org.lunar:bench-osd")) {
+        try {
             start(settings, own, servers);
             for (var server : servers.entrySet()) {
-                sessions.put(server.getKey(),
-                        open(initiator, server.getValue().uri(0), most, out));
+                String uri = server.getValue().uri(0);
+                initiators.add(initiator(uri));
+                sessions.put(server.getKey(), open(initiators.getLast(), uri, most, out));
             }
             for (int round = 0; round < settings.rounds(); round++) {
                 for (var each : sessions.entrySet()) {
@@ -73,6 +77,7 @@ public final class OsdBench {
             }
         } finally {
             sessions.values().forEach(list -> list.forEach(OsdClient::close));
+            initiators.forEach(Initiator::close);
             servers.values().forEach(Server::close);
         }
         new OsdReport(new Results(settings,
@@ -103,6 +108,11 @@ public final class OsdBench {
             throws IOException {
         Path store = Files.createTempDirectory(directory, name);
         return "osd:" + store.resolve("objects") + "?create=true" + options;
+    }
+
+    private static Initiator initiator(String uri) throws IOException {
+        return Initiator.create(InitiatorOptions.of("iqn.2026-11.org.lunar:bench-osd")
+                .withRdmaDevice(IscsiUri.parse(uri).rdmaProvider()));
     }
 
     private static List<OsdClient> open(Initiator initiator, String uri, int count,
