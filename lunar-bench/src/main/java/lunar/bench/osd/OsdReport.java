@@ -38,10 +38,10 @@ record OsdReport(Results results, List<OsdLatencies> latencies, List<OsdThroughp
         return latencies.stream().map(OsdLatencies::server).distinct().toList();
     }
 
-    /** Table 1: medians over the rounds of mean and deviation within a round. */
+    /** Table 1: medians over the rounds of mean, deviation and median within a round. */
     private TextTable commands() {
         var table = new TextTable("command", "transport", "mean us", "deviation us",
-                "times ping: median (range)", "times ping in the paper");
+                "median us", "times ping: median (range)", "times ping in the paper");
         for (OsdCommand command : OsdCommand.values()) {
             for (String server : servers()) {
                 List<OsdLatencies> of = latencies.stream()
@@ -49,6 +49,7 @@ record OsdReport(Results results, List<OsdLatencies> latencies, List<OsdThroughp
                 table.row(command.name().toLowerCase(Locale.ROOT), server,
                         median(of.stream().map(each -> each.mean(command)).toList()),
                         median(of.stream().map(each -> each.deviation(command)).toList()),
+                        median(of.stream().map(each -> each.median(command)).toList()),
                         Spread.of(of.stream().map(each -> each.multiple(command)).toList())
                                 .text(2),
                         String.format(Locale.ROOT, "%.1f", command.paperMultiple()));
