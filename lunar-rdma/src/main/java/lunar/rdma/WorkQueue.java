@@ -186,7 +186,8 @@ final class WorkQueue {
     void undo() {
         int number = tail - 1;
         TAIL.setRelease(this, number);
-        slot(number).retire();
+        // It is not done: the polling thread, which may still see the former tail, must not pass it.
+        slot(number).release();
     }
 
     /**

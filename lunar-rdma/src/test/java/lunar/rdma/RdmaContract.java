@@ -428,6 +428,9 @@ abstract class RdmaContract extends ConnectionContract {
     void shouldEndWaitWhenWokenUp() throws Exception {
         client.channel.wakeup();
         client.channel.await(0); // returns at once
+        client.channel.wakeup();
+        client.channel.poll();
+        client.channel.await(0); // also if events were polled in between
         var waiter = new AtomicReference<Thread.State>();
         Thread waiting = Thread.currentThread();
         Thread waker = Thread.ofPlatform().start(() -> {

@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Memory that a domain shares with its peers on the machine, a file in /dev/shm: sleep flags of channels, states of
+ * Memory that a domain shares with its peers on the machine, a file in /dev/shm: sleeps of channels, states of
  * connections, and the keys of registered memory, none of which libfabric's shm has. Written by its owner, except where
  * noted.
  *
@@ -26,7 +26,7 @@ import java.util.regex.Pattern;
  *      0  magic, 8 bytes
  *      8  address of this memory in the process of the owner
  *   4096  channels, 64 bytes each
- *            0  1 while the channel's thread sleeps, so that peers must ring (a peer sets it to 0)
+ *            0  number of the sleep while the channel's thread sleeps, so that each peer must ring once; otherwise 0
  *  69632  connections, 64 bytes each
  *            0  number of the connection; 0 once it is closed
  *            4  count that is odd while the peer moves data from or to memory of the owner (written by the peer)
@@ -171,20 +171,22 @@ final class ShmBoard implements AutoCloseable {
         return memory.get(ValueLayout.JAVA_LONG, ADDRESS) + connection.stateAt();
     }
 
-    /** Sets whether the thread of a channel sleeps or is about to. */
-    void setSleeping(int channel, boolean sleeps) {
-        NUMBER.setVolatile(memory, CHANNEL_AT + channel * SLOT_BYTES, sleeps ? 1 : 0);
+    /**
+     * Sets the number of the sleep that the thread of a channel begins, which is another one than that of the sleep
+     * before; 0 while it does not sleep.
+     */
+    void setSleep(int channel, int number) {
+        NUMBER.setVolatile(memory, CHANNEL_AT + channel * SLOT_BYTES, number);
     }
 
     /**
-     * Whether the thread of a channel sleeps and the caller must wake it up; true for a single caller. A full fence, or
-     * a lock that the other thread takes as well, is between this and what the caller wakes it up for: the other thread
-     * sees that, or this one sees it sleep.
+     * Returns the number of the sleep of a channel's thread, which the caller must wake up once for it; 0 if the thread
+     * does not sleep. Each peer does so by itself: one that has died or is stopped does not keep others from it. A full
+     * fence, or a lock that the other thread takes as well, is between this and what the caller wakes it up for: the
+     * other thread sees that, or this one sees it sleep.
      */
-    boolean takeSleeping(int channel) {
-        long at = CHANNEL_AT + channel * SLOT_BYTES;
-        return (int) NUMBER.getOpaque(memory, at) != 0
-                && (boolean) NUMBER.compareAndSet(memory, at, 1, 0);
+    int sleep(int channel) {
+        return (int) NUMBER.getOpaque(memory, CHANNEL_AT + channel * SLOT_BYTES);
     }
 
     private long state(Connection connection) {

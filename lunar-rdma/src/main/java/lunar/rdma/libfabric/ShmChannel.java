@@ -39,6 +39,11 @@ final class ShmChannel implements ProviderChannel {
     /** Of the channel's thread. */
     private final Set<ShmListener> listeners = ConcurrentHashMap.newKeySet();
     private boolean isSleeping;
+    /** Number of the latest sleep; not 0 after the first. */
+    private int sleeps;
+    private final WakeUps wakeUps = new WakeUps();
+    /** Whether {@link #wakeup} was called since the latest {@link #await}; {@link #poll} does not take it away. */
+    private volatile boolean isWoken;
     /** Whether the keys of {@link #await} have not been handled. */
     private boolean hasSelected;
 
@@ -146,14 +151,15 @@ final class ShmChannel implements ProviderChannel {
     /** Has peers ring, and this process wake the thread up, from now on until {@link #poll}. */
     void announceSleep() {
         isSleeping = true;
-        domain.board().setSleeping(slot, true);
+        sleeps = sleeps == -1 ? 1 : sleeps + 1;
+        domain.board().setSleep(slot, sleeps);
     }
 
     @Override
     public void poll() throws RdmaException {
         if (isSleeping) {
             isSleeping = false;
-            domain.board().setSleeping(slot, false);
+            domain.board().setSleep(slot, 0);
         }
         if (!hasSelected) {
             try {
@@ -203,7 +209,12 @@ final class ShmChannel implements ProviderChannel {
             }
         }
         try {
-            selector.select(limit);
+            if (isWoken) {
+                selector.selectNow();
+            } else {
+                selector.select(limit);
+            }
+            isWoken = false;
             hasSelected = true;
         } catch (IOException e) {
             throw new ProviderException("selector: " + e, Numbers.EINVAL);
@@ -211,14 +222,17 @@ final class ShmChannel implements ProviderChannel {
     }
 
     @Override
-    public void wakeup() { selector.wakeup(); }
+    public void wakeup() {
+        isWoken = true;
+        selector.wakeup();
+    }
 
     /**
      * Wakes the channel's thread up if it sleeps or is about to, since there is something to poll. Any thread, after
-     * what {@link ShmBoard#takeSleeping} requires.
+     * what {@link ShmBoard#sleep} requires.
      */
     void wakeSleeping() {
-        if (domain.board().takeSleeping(slot)) {
+        if (wakeUps.take(domain.board().sleep(slot))) {
             selector.wakeup();
         }
     }

@@ -52,16 +52,21 @@ final class ShmDomain implements ProviderDomain {
         });
         boardName = BOARD_PREFIX + HexFormat.of().toHexDigits(random.nextLong());
         boolean shown = false;
+        boolean created = false;
         try {
             ShmPresence.begin();
             shown = true;
             board = ShmBoard.create(boardName);
+            created = true;
         } catch (IOException e) {
-            fabric.close();
-            if (shown) {
+            throw new ProviderException("shared memory: " + e, Numbers.ENOMEM);
+        } finally {
+            if (!created) {
+                fabric.close();
+            }
+            if (shown && !created) {
                 ShmPresence.end();
             }
-            throw new ProviderException("shared memory: " + e, Numbers.ENOMEM);
         }
     }
 
@@ -190,7 +195,7 @@ final class ShmDomain implements ProviderDomain {
     }
 
     void giveChannel(int slot) {
-        board.setSleeping(slot, false);
+        board.setSleep(slot, 0);
         give(channels, slot);
     }
 

@@ -475,7 +475,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
 
     private void ring() {
         VarHandle.fullFence(); // the peer's thread sees what was posted, or this one sees it sleep
-        if (peer().takeSleeping()) {
+        if (peer().takeSleep()) {
             link().ring();
         }
     }

@@ -28,6 +28,7 @@ final class ShmPeer implements AutoCloseable {
     private final String endpointFile;
     private final ShmBoard board;
     private final int channel;
+    private final WakeUps wakeUps = new WakeUps();
 
     private ShmPeer(ShmMessage message, ProcessIdentity process, String endpointFile,
             ShmBoard board) {
@@ -129,9 +130,9 @@ final class ShmPeer implements AutoCloseable {
         return board.isDelivered(message.connection());
     }
 
-    /** Whether the peer's thread sleeps and the caller must ring; true for a single caller. */
-    boolean takeSleeping() {
-        return board.takeSleeping(channel);
+    /** Whether the peer's thread sleeps and the caller must ring; true for a single caller of this side. */
+    boolean takeSleep() {
+        return wakeUps.take(board.sleep(channel));
     }
 
     /**

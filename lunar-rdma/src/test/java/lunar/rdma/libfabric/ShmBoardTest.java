@@ -117,4 +117,19 @@ class ShmBoardTest {
         assertThat(board.isDelivered(second)).isFalse();
         assertThat(board.isDelivered(first)).isFalse();
     }
+
+    /** A peer that has died before it could wake the thread up does not keep the others from it. */
+    @Test
+    void shouldHaveEachPeerEndASleepOnce() {
+        var dead = new WakeUps();
+        var other = new WakeUps();
+        board.setSleep(SLOT, 5);
+        assertThat(dead.take(board.sleep(SLOT))).isTrue();
+        assertThat(other.take(board.sleep(SLOT))).isTrue();
+        assertThat(other.take(board.sleep(SLOT))).isFalse();
+        board.setSleep(SLOT, 0);
+        assertThat(other.take(board.sleep(SLOT))).isFalse();
+        board.setSleep(SLOT, 6);
+        assertThat(other.take(board.sleep(SLOT))).isTrue();
+    }
 }
