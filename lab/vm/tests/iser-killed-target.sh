@@ -19,23 +19,23 @@ kill_at() {
 }
 
 serve_disks
-dd if=/dev/urandom of=/tmp/data bs=1M count=32 status=none
+dd if=/dev/urandom of=/tmp/data bs=1M count=16 status=none
 "${lunar_command[@]}" copy --verify --block-size 64KiB --qd 4 /tmp/data "iser://$portal/$iqn/1?no-path-retry=queue" >/tmp/copy.log 2>&1 &
 copy=$!
-kill_at /tmp/disk1 4 $copy
+kill_at /tmp/disk1 2 $copy
 wait $copy || { cat /tmp/copy.log; die "the copy ends with $?"; }
 cat /tmp/copy.log
-cmp -n $((32 << 20)) /tmp/data /tmp/disk1
+cmp -n $((16 << 20)) /tmp/data /tmp/disk1
 
 start_iscsid
 modprobe ib_iser
 iscsi_login $iqn $portal iser node.session.timeo.replacement_timeout=120
-fio --name=v --filename="$(iscsi_disk 0)" --size=32M --rw=randwrite --bsrange=4k-128k --ioengine=libaio --iodepth=16 \
+fio --name=v --filename="$(iscsi_disk 0)" --size=16M --rw=randwrite --bsrange=4k-128k --ioengine=libaio --iodepth=16 \
     --direct=1 --verify=crc32c --verify_fatal=1 --do_verify=1 --randrepeat=0 --output-format=terse --terse-version=3 \
     >/tmp/fio.log 2>&1 &
 fio=$!
-kill_at /tmp/disk0 4 $fio
-kill_at /tmp/disk0 16 $fio
+kill_at /tmp/disk0 2 $fio
+kill_at /tmp/disk0 8 $fio
 wait $fio || { cat /tmp/fio.log; die "fio ends with $?"; }
 cut -d';' -f1-9 /tmp/fio.log
 (($(dmesg | grep -c 'detected conn error') >= 2)) || die "the kernel saw no loss"

@@ -16,18 +16,18 @@ lunar info "$uri"
 
 mkdir /tmp/tree
 cp /usr/bin/* /tmp/tree 2>/dev/null || true
-find /tmp/tree -size +400k -delete
-truncate -s 48M /tmp/image
+find /tmp/tree -size +100k -delete
+truncate -s 24M /tmp/image
 mkfs.ext4 -q -d /tmp/tree /tmp/image
 lunar copy --verify /tmp/image "$uri"
-cmp -n "$((48 << 20))" /tmp/image /tmp/disk
+cmp -n "$((24 << 20))" /tmp/image /tmp/disk
 lunar copy "$uri" /tmp/back
 cmp /tmp/back /tmp/disk
 
-dd if=/dev/urandom of=/tmp/data bs=1M count=32 status=none
+dd if=/dev/urandom of=/tmp/data bs=1M count=16 status=none
 lunar copy --verify --block-size 64KiB --qd 4 /tmp/data "iser://$addr:3260/$iqn/1?no-path-retry=queue" >/tmp/copy.log 2>&1 &
 copy=$!
-for mib in 4 16; do
+for mib in 2 8; do
     wait_for 60 has_written /tmp/other $mib
     kill -0 $copy || die "the copy ended before the loss"
     echo 0 >"$lio/iscsi/$iqn/tpgt_1/enable"
@@ -38,7 +38,7 @@ done
 wait $copy || { cat /tmp/copy.log; die "the copy ends with $?"; }
 cat /tmp/copy.log
 (($(grep -c 'is lost' /tmp/copy.log) >= 2)) || die "the connection was not lost"
-cmp -n $((32 << 20)) /tmp/data /tmp/other
+cmp -n $((16 << 20)) /tmp/data /tmp/other
 
 serve "$uri" --portal 127.0.0.1:3261 --iqn $front
 start_iscsid

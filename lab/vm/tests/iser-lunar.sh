@@ -7,11 +7,11 @@ uri=iser://$addr:3260/$iqn/0
 rdma_net $addr
 truncate -s 64M /tmp/disk
 serve file:/tmp/disk --iser $addr:3260 --iqn $iqn --allow-anonymous
-dd if=/dev/urandom of=/tmp/data bs=1M count=16 status=none
+dd if=/dev/urandom of=/tmp/data bs=1M count=8 status=none
 lunar copy --verify /tmp/data "$uri"
-head -c 2M /tmp/data >/tmp/small
+head -c 512K /tmp/data >/tmp/small
 lunar copy --verify --block-size 4KiB --qd 32 /tmp/small "$uri"
-cmp -n "$((16 << 20))" /tmp/data /tmp/disk
+cmp -n "$((8 << 20))" /tmp/data /tmp/disk
 
 timeout 60 iscsi-inq "$uri" | grep -A 1 'Vendor:LUNAR'
 timeout 60 iscsi-readcapacity16 "$uri" | grep 'Total size:67108864'
