@@ -1,12 +1,16 @@
 package lunar.osd.target;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import lunar.osd.security.IntegrityValues;
 import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
@@ -37,6 +41,8 @@ import lunar.osd.wire.command.ReadMapCommand;
 import lunar.osd.wire.command.RemoveCommand;
 import lunar.osd.wire.command.SetKeyCommand;
 import lunar.osd.wire.command.StructureCheckCommand;
+import lunar.osd.wire.data.ContinuationDescriptor.ScatterGather;
+import lunar.osd.wire.data.ContinuationSegment;
 import lunar.osd.wire.page.PartitionAttribute;
 import lunar.osd.wire.page.RootAttribute;
 import lunar.osd.wire.page.StandardPage;
@@ -396,6 +402,31 @@ class CapabilityRulesTest {
                 new FieldParameters(new Attribute(UserObjectAttribute.LOGICAL_LENGTH.id(),
                         Bytes.of(new byte[8]))),
                 new byte[0], SecuredFixture.nonce())).invalidField(168, OBJECT);
+    }
+
+    @Test
+    void shouldNotTakeAnotherRangeFromScatterGatherList() throws Exception {
+        byte[] data = "0123456789abcdef".repeat(4).getBytes(US_ASCII);
+        device.send(device.writing(0, data)).isGood();
+        device.capability(all -> Capabilities.withObject(all, new ObjectDescriptor(
+                ObjectDescriptor.TYPE_USER_OBJECT, 0, 0, 0, OBJECT, 16, 32)));
+        for (var extents : List.of(List.of(new ScatterGather.Extent(32, 1)),
+                List.<ScatterGather.Extent>of())) {
+            for (var action : List.of(ServiceAction.CLEAR, ServiceAction.PUNCH,
+                    ServiceAction.APPEND)) {
+                byte[] segment = ContinuationSegment.of(action, new ScatterGather(extents))
+                        .bytes();
+                byte[] out = Arrays.copyOf(segment, segment.length + data.length);
+                SecuredFixture.Sealed sealed = device.seal(
+                        common -> new ByteRangeCommand(action, common, OBJECT, data.length, 0,
+                                segment.length),
+                        ListParameters.NONE, out, SecuredFixture.nonce());
+                IntegrityValues.sealContinuation(sealed.key(), sealed.nonce(),
+                        MemorySegment.ofArray(out).asSlice(0, segment.length));
+                device.send(sealed).invalidParameter(ContinuationSegment.HEADER_LENGTH, OBJECT);
+            }
+        }
+        assertThat(device.stored()).isEqualTo(data);
     }
 
     // --- policies of a partition ---
