@@ -463,4 +463,58 @@ class CapabilityRulesTest {
                 0, 0, 0), ListParameters.NONE, new byte[0], SecuredFixture.nonce(now - 60_000)))
                 .isGood();
     }
+
+    private Reply readAt(long nonceMs) {
+        return device.send(device.seal(common -> new ByteRangeCommand(ServiceAction.READ, common,
+                OBJECT, 0, 0, 0), ListParameters.NONE, new byte[0],
+                SecuredFixture.nonce(nonceMs)));
+    }
+
+    private static final List<AttributeId> NONCE_LIMITS = List.of(
+            RootAttribute.OLDEST_VALID_NONCE_LIMIT.id(),
+            RootAttribute.NEWEST_VALID_NONCE_LIMIT.id(),
+            PartitionAttribute.OLDEST_VALID_NONCE.id(),
+            PartitionAttribute.NEWEST_VALID_NONCE.id());
+
+    private static ObjectId ofLimit(AttributeId limit) {
+        return limit.page() == StandardPage.ROOT_POLICY_SECURITY.number()
+                ? ObjectId.ROOT
+                : PARTITION;
+    }
+
+    @Test
+    void shouldRefuseLimitsOfNoncesThatLockOutOrAdmitAnyTime() {
+        for (AttributeId limit : NONCE_LIMITS) {
+            ObjectId object = ofLimit(limit);
+            for (String value : List.of("000000000000", "0000000003e7", "000005265c01",
+                    "ffffffffffff")) {
+                Reply reply = device.send(device.seal(common -> new AttributesCommand(
+                        ServiceAction.SET_ATTRIBUTES, common, object, false, 0),
+                        new FieldParameters(new Attribute(limit, Bytes.ofHex(value))),
+                        new byte[0], SecuredFixture.nonce()));
+                reply.invalidField(60, object);
+            }
+            setAttribute(object, new Attribute(limit, Bytes.ofHex("0000000003e8")));
+            setAttribute(object, new Attribute(limit, Bytes.ofHex("0000000927c0")));
+            setAttribute(object, new Attribute(limit, Bytes.EMPTY));
+        }
+    }
+
+    @Test
+    void shouldBoundLimitsOfNoncesThatWereStoredBefore() throws Exception {
+        AdditionalSense outOfRange = new AdditionalSense(0x24, 0x07);
+        for (String value : List.of("ffffffffffff", "000000000000")) {
+            boolean _ = device.osd.store.<Boolean, RuntimeException>change(objects -> {
+                for (AttributeId limit : NONCE_LIMITS) {
+                    objects.setAttribute(ofLimit(limit), limit, Bytes.ofHex(value));
+                }
+                return true;
+            });
+            long now = System.currentTimeMillis();
+            readAt((1L << 48) - 1).illegal(outOfRange, OBJECT);
+            readAt(now + 700_000).illegal(outOfRange, OBJECT);
+            readAt(now - 87_000_000).illegal(outOfRange, OBJECT);
+            readAt(System.currentTimeMillis()).isGood();
+        }
+    }
 }

@@ -7,13 +7,13 @@ import java.util.Set;
 import lunar.block.StorageException;
 import lunar.osd.store.ObjectReader;
 import lunar.osd.store.StoredObject;
+import lunar.osd.target.attribute.NonceLimit;
 import lunar.osd.target.attribute.Values;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.attribute.AttributeId;
 import lunar.osd.wire.page.CollectionAttribute;
 import lunar.osd.wire.page.PartitionAttribute;
-import lunar.osd.wire.page.RootAttribute;
 import lunar.osd.wire.page.StandardPage;
 import lunar.osd.wire.page.UserObjectAttribute;
 import lunar.scsi.Bytes;
@@ -53,10 +53,8 @@ record ObjectPolicy(Optional<StoredObject> object, long tag, long partitionCreat
                 PartitionKeys.createdMs(objects, id.partition()),
                 method.length() == 0 ? OptionalInt.empty() : OptionalInt.of(method.at(0)),
                 (int) Values.number(frozen),
-                limit(objects, partition, PartitionAttribute.OLDEST_VALID_NONCE.id(),
-                        RootAttribute.OLDEST_VALID_NONCE_LIMIT.id(), limits.oldestMs()),
-                limit(objects, partition, PartitionAttribute.NEWEST_VALID_NONCE.id(),
-                        RootAttribute.NEWEST_VALID_NONCE_LIMIT.id(), limits.newestMs()),
+                NonceLimit.OLDEST.of(objects, partition, limits.oldestMs()),
+                NonceLimit.NEWEST.of(objects, partition, limits.newestMs()),
                 attributesAccess == 0
                         ? Optional.empty()
                         : Optional.of(permitted(objects.attribute(partition,
@@ -85,15 +83,6 @@ record ObjectPolicy(Optional<StoredObject> object, long tag, long partitionCreat
                                 PartitionAttribute.USER_OBJECT_POLICY_ACCESS_TAG.id()));
             }
         };
-    }
-
-    private static long limit(ObjectReader objects, ObjectId partition, AttributeId own,
-            AttributeId ofRoot, long otherwise) throws StorageException {
-        Bytes set = partition.isRoot() ? Bytes.EMPTY : objects.attribute(partition, own);
-        if (set.length() == 0) {
-            set = objects.attribute(ObjectId.ROOT, ofRoot);
-        }
-        return set.length() == 0 ? otherwise : Values.number(set);
     }
 
     /** Reads a list of pages and numbers; bytes behind the last entry are ignored. */
