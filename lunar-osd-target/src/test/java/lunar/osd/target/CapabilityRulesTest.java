@@ -43,6 +43,7 @@ import lunar.osd.wire.command.SetKeyCommand;
 import lunar.osd.wire.command.StructureCheckCommand;
 import lunar.osd.wire.data.ContinuationDescriptor.ScatterGather;
 import lunar.osd.wire.data.ContinuationSegment;
+import lunar.osd.wire.page.CollectionAttribute;
 import lunar.osd.wire.page.PartitionAttribute;
 import lunar.osd.wire.page.RootAttribute;
 import lunar.osd.wire.page.StandardPage;
@@ -371,6 +372,43 @@ class CapabilityRulesTest {
         device.capability(all -> Capabilities.withObject(all, new ObjectDescriptor(
                 ObjectDescriptor.TYPE_USER_OBJECT, 0, 0, 1, OBJECT, 0, 0)));
         read().isGood();
+    }
+
+    @Test
+    void shouldNeedCapabilityForBothCollectionsOfACommand() throws Exception {
+        var other = new ObjectId(SecuredFixture.PARTITION, 0x2_0001);
+        var tracking = new ObjectId(SecuredFixture.PARTITION, 0x2_0002);
+        device.run(common -> new CreateCollectionCommand(ServiceAction.CREATE_COLLECTION, common,
+                other, 0, false, 0)).isGood();
+        tag(COLLECTION);
+        Function<CommonFields, OsdCdb> query = common -> new QueryCommand(common, COLLECTION, 64,
+                other.object(), false, 0);
+        Function<CommonFields, OsdCdb> create = common -> new CreateCollectionCommand(
+                ServiceAction.CREATE_USER_TRACKING_COLLECTION, common, tracking,
+                COLLECTION.object(), false, 0);
+
+        descriptor(ObjectDescriptor.TYPE_COLLECTION, COLLECTION);
+        device.run(query).invalidField(160, COLLECTION);
+        descriptor(ObjectDescriptor.TYPE_COLLECTION, tracking);
+        device.run(create).invalidField(160, tracking);
+
+        device.capability(all -> Capabilities.withObject(all, new ObjectDescriptor(
+                ObjectDescriptor.TYPE_PARTITION, 0, 7, 0, PARTITION, 0, 0)));
+        device.run(query).invalidField(140, COLLECTION);
+        tag(other);
+        device.capability(all -> Capabilities.withObject(all, new ObjectDescriptor(
+                ObjectDescriptor.TYPE_PARTITION, 0, 7, 0, PARTITION, 0, 0)));
+        device.run(query).illegal(AdditionalSense.PARAMETER_LIST_LENGTH_ERROR, COLLECTION);
+        descriptor(ObjectDescriptor.TYPE_PARTITION, PARTITION);
+        device.run(create).isGood();
+    }
+
+    private void tag(ObjectId collection) throws Exception {
+        boolean _ = device.osd.store.<Boolean, RuntimeException>change(objects -> {
+            objects.setAttribute(collection, CollectionAttribute.POLICY_ACCESS_TAG.id(),
+                    Bytes.ofHex("00000007"));
+            return true;
+        });
     }
 
     // --- ranges ---

@@ -21,7 +21,8 @@ import lunar.osd.wire.security.SecurityMethod;
  *
  * <p>An object descriptor of a partition, with an object type of user objects or collections and an object identifier
  * of zero, allows all objects of this type in the partition: an extension, so that a whole partition can be handed to
- * somebody with few credentials.
+ * somebody with few credentials. A command that uses a second collection needs such a descriptor: any other names one
+ * object.
  */
 final class CapabilityRules {
     private static final long ALL_BYTES = -1;
@@ -75,8 +76,9 @@ final class CapabilityRules {
         if (policy.object().isPresent() && !creates()) {
             checkCreated(policy.object().get());
         }
-        if (descriptor.policyAccessTag() != 0 && descriptor.policyAccessTag() != policy.tag()) {
-            throw Refusal.field(CapabilityField.tag(version), "the policy access tag is another");
+        checkTag(policy.tag());
+        if (policy.secondTag().isPresent()) {
+            checkSecond(policy.secondTag().getAsLong());
         }
         if (!capability.permissions().containsAll(required.permissions())) {
             throw Refusal.field(CapabilityField.PERMISSIONS,
@@ -142,6 +144,20 @@ final class CapabilityRules {
         if (allowed.object() != object) {
             throw Refusal.field(CapabilityField.object(version),
                     "the capability is for another object");
+        }
+    }
+
+    private void checkSecond(long tag) throws Refusal {
+        if (descriptor.type() != ObjectDescriptor.TYPE_PARTITION) {
+            throw Refusal.field(CapabilityField.object(version),
+                    "the capability is for one of two collections");
+        }
+        checkTag(tag);
+    }
+
+    private void checkTag(long tag) throws Refusal {
+        if (descriptor.policyAccessTag() != 0 && descriptor.policyAccessTag() != tag) {
+            throw Refusal.field(CapabilityField.tag(version), "the policy access tag is another");
         }
     }
 

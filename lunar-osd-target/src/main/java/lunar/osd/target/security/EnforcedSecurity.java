@@ -124,8 +124,7 @@ public final class EnforcedSecurity implements DeviceSecurity {
             checkRequest(request, used, key);
             seal = CommandSeal.of(used, key, request.command());
             ObjectPolicy policy = store.<ObjectPolicy, RuntimeException>query(
-                    objects -> ObjectPolicy.read(objects, request.command().object(), request
-                            .command().common().capability().object().attributesAccess(), LIMITS));
+                    objects -> ObjectPolicy.read(objects, request, LIMITS));
             long now = clock.getAsLong();
             if (used.compareTo(SecurityMethod.CMDRSP) >= 0) {
                 checkNonce(request.command().common().security().nonce(), policy, now);

@@ -3,6 +3,7 @@ package lunar.osd.target.security;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import lunar.block.StorageException;
 import lunar.osd.store.ObjectReader;
@@ -24,6 +25,7 @@ import lunar.scsi.wire.BigEndian;
  *
  * @param object the object, if it exists
  * @param tag its policy access tag; for one that is not there, that of new user objects
+ * @param secondTag policy access tag of the collection that the command uses besides its object, if there is one
  * @param partitionCreatedMs when its partition was created; 0 if it does not exist
  * @param method code of the method that the partition requires, if it says
  * @param frozenKeys bit n says that working key n is frozen
@@ -31,25 +33,31 @@ import lunar.scsi.wire.BigEndian;
  * @param newestMs how much newer than the clock a nonce may be
  * @param permitted attributes that the capability is limited to; empty for no limit
  */
-record ObjectPolicy(Optional<StoredObject> object, long tag, long partitionCreatedMs,
-        OptionalInt method, int frozenKeys, long oldestMs, long newestMs,
-        Optional<Set<AttributeId>> permitted) {
+record ObjectPolicy(Optional<StoredObject> object, long tag, OptionalLong secondTag,
+        long partitionCreatedMs, OptionalInt method, int frozenKeys, long oldestMs,
+        long newestMs, Optional<Set<AttributeId>> permitted) {
     private static final int ENTRY_LENGTH = 8;
 
     /**
-     * Reads the policy of an object.
+     * Reads the policy of the object of a command.
      *
-     * @param attributesAccess ALLOWED ATTRIBUTES ACCESS of the capability
      * @param limits what a device without attributes has as the limits of nonces
      */
-    static ObjectPolicy read(ObjectReader objects, ObjectId id, long attributesAccess,
-            NonceLimits limits) throws StorageException {
+    static ObjectPolicy read(ObjectReader objects, SecuredRequest request, NonceLimits limits)
+            throws StorageException {
+        ObjectId id = request.command().object();
+        long attributesAccess = request.command().common().capability().object()
+                .attributesAccess();
         var partition = ObjectId.ofPartition(id.partition());
         Optional<StoredObject> found = objects.find(id);
         Bytes method = objects.attribute(partition,
                 PartitionAttribute.DEFAULT_SECURITY_METHOD.id());
         Bytes frozen = objects.attribute(partition, PartitionAttribute.FROZEN_WORKING_KEYS.id());
+        Optional<ObjectId> second = request.secondCollection();
         return new ObjectPolicy(found, tag(objects, found, id),
+                second.isEmpty()
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(tag(objects, objects.find(second.get()), second.get())),
                 PartitionKeys.createdMs(objects, id.partition()),
                 method.length() == 0 ? OptionalInt.empty() : OptionalInt.of(method.at(0)),
                 (int) Values.number(frozen),

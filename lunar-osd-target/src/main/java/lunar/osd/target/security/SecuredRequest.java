@@ -2,9 +2,13 @@ package lunar.osd.target.security;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 import lunar.osd.wire.BufferPart;
+import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.attribute.AttributeId;
+import lunar.osd.wire.command.CreateCollectionCommand;
 import lunar.osd.wire.command.OsdCdb;
+import lunar.osd.wire.command.QueryCommand;
 import lunar.osd.wire.data.ContinuationDescriptor.ScatterGather.Extent;
 import lunar.scsi.Bytes;
 
@@ -23,4 +27,16 @@ import lunar.scsi.Bytes;
  */
 public record SecuredRequest(OsdCdb command, MemorySegment cdb, MemorySegment dataOut,
         BufferPart data, List<Extent> extents, List<AttributeId> gets, List<AttributeId> sets,
-        Bytes token, String initiator) {}
+        Bytes token, String initiator) {
+    /** Returns the collection that the command reads or fills besides its object, if there is one. */
+    Optional<ObjectId> secondCollection() {
+        long collection = switch (command) {
+            case CreateCollectionCommand create -> create.source();
+            case QueryCommand query -> query.matches();
+            default -> 0;
+        };
+        return collection == 0
+                ? Optional.empty()
+                : Optional.of(new ObjectId(command.object().partition(), collection));
+    }
+}
