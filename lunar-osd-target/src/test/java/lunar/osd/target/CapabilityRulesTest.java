@@ -43,6 +43,7 @@ import lunar.osd.wire.command.SetKeyCommand;
 import lunar.osd.wire.command.StructureCheckCommand;
 import lunar.osd.wire.data.ContinuationDescriptor.ScatterGather;
 import lunar.osd.wire.data.ContinuationSegment;
+import lunar.osd.wire.data.QueryList;
 import lunar.osd.wire.page.CollectionAttribute;
 import lunar.osd.wire.page.PartitionAttribute;
 import lunar.osd.wire.page.RootAttribute;
@@ -270,6 +271,29 @@ class CapabilityRulesTest {
         assertAttribute(APPLICATION, false); // a list that is not there permits nothing
     }
 
+    @Test
+    void shouldLimitQueryToListOfAttributes() {
+        var list = new AttributeId(StandardPage.PARTITION_ATTRIBUTES_ACCESS.number(), 7);
+        setAttribute(PARTITION, new Attribute(list, Bytes.ofHex("00010000 00000001")));
+        device.capability(all -> Capabilities.withObject(all, new ObjectDescriptor(
+                ObjectDescriptor.TYPE_COLLECTION, 7, 0, 0, COLLECTION, 0, 0)));
+        query(APPLICATION).isGood();
+        query(APPLICATION, new AttributeId(0x1_0000, 2)).invalidField(136, COLLECTION);
+    }
+
+    private Reply query(AttributeId... compared) {
+        byte[] segment = ContinuationSegment.of(ServiceAction.QUERY, new QueryList(true,
+                Stream.of(compared).map(id -> new QueryList.Criterion(id, Bytes.EMPTY,
+                        Bytes.EMPTY)).toList()))
+                .bytes();
+        SecuredFixture.Sealed sealed = device.seal(common -> new QueryCommand(common, COLLECTION,
+                64, 0, false, segment.length), ListParameters.NONE, segment,
+                SecuredFixture.nonce());
+        IntegrityValues.sealContinuation(sealed.key(), sealed.nonce(),
+                MemorySegment.ofArray(segment));
+        return device.send(sealed);
+    }
+
     private void assertAttribute(AttributeId id, boolean permitted) {
         Reply reply = device.send(device.seal(common -> new AttributesCommand(
                 ServiceAction.SET_ATTRIBUTES, common, OBJECT, false, 0), set(id), new byte[0],
@@ -435,6 +459,8 @@ class CapabilityRulesTest {
         }
         within(ServiceAction.PUNCH, 32, 16).invalidField(168, OBJECT);
         within(ServiceAction.APPEND, 0, 4).invalidField(168, OBJECT);
+        device.run(common -> new ReadMapCommand(common, OBJECT, 64, 32, 0))
+                .invalidField(168, OBJECT);
         device.send(device.seal(common -> new AttributesCommand(ServiceAction.SET_ATTRIBUTES,
                 common, OBJECT, false, 0),
                 new FieldParameters(new Attribute(UserObjectAttribute.LOGICAL_LENGTH.id(),

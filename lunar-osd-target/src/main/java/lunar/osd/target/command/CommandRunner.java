@@ -84,7 +84,8 @@ final class CommandRunner {
         task.work(device.threads(), () -> {
             Admission admission = device.security().admit(new SecuredRequest(command,
                     task.cdbBytes(), MemorySegment.NULL, BufferPart.NONE, List.of(), List.of(),
-                    List.of(), device.tokens().apply(task.nexus()), task.nexus().toString()));
+                    List.of(), List.of(), device.tokens().apply(task.nexus()),
+                    task.nexus().toString()));
             return admission.refusal().<Consumer<ScsiTask>>map(sense -> refusal(sense, command,
                     new FunctionProgress(false, false), admission.seal())).orElse(function);
         });
@@ -95,6 +96,7 @@ final class CommandRunner {
         return device.security().isOn()
                 ? device.security().admit(new SecuredRequest(command, task.cdbBytes(),
                         out.bytes(), out.dataPart(), out.extents(), requests.ids(),
+                        out.comparedAttributes(),
                         requests.sets().stream().map(set -> set.attribute().id()).toList(),
                         device.tokens().apply(task.nexus()), task.nexus().toString()))
                 : Admission.FREE;

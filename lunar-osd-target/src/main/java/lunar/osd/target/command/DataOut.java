@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import lunar.osd.target.attribute.RefusedException;
 import lunar.osd.wire.BufferPart;
+import lunar.osd.wire.attribute.AttributeId;
 import lunar.osd.wire.attribute.FieldParameters;
 import lunar.osd.wire.attribute.ListParameters;
 import lunar.osd.wire.attribute.PageParameters;
@@ -178,5 +179,11 @@ final class DataOut {
     List<QueryList> queryLists() {
         return continuation.stream().filter(QueryList.class::isInstance)
                 .map(QueryList.class::cast).toList();
+    }
+
+    /** Returns the attributes that a QUERY compares. */
+    List<AttributeId> comparedAttributes() {
+        return queryLists().stream().flatMap(list -> list.criteria().stream())
+                .map(QueryList.Criterion::id).toList();
     }
 }

@@ -169,14 +169,14 @@ final class CapabilityRules {
         }
     }
 
-    /** A command that changes data outside of any range needs a capability for all bytes. */
+    /** A command that changes data outside of any range, or tells about them, needs a capability for all bytes. */
     private void checkRange(SecuredRequest request) throws Refusal {
         long length = descriptor.rangeLength();
         if (length == 0 || length == ALL_BYTES) {
             return;
         }
         boolean unlimited = switch (command.action()) {
-            case APPEND, PUNCH, REMOVE -> true;
+            case APPEND, PUNCH, READ_MAP, REMOVE -> true;
             default -> request.sets().contains(UserObjectAttribute.LOGICAL_LENGTH.id());
         };
         boolean outside = request.extents().stream()
@@ -200,7 +200,7 @@ final class CapabilityRules {
         boolean gets = request.gets().stream()
                 .allMatch(id -> AttributeReader.isOfCurrentCommand(id.page())
                         || permitted.contains(id));
-        if (!sets || !gets) {
+        if (!sets || !gets || !permitted.containsAll(request.compared())) {
             throw Refusal.field(CapabilityField.ATTRIBUTES_ACCESS,
                     "the capability is for other attributes");
         }

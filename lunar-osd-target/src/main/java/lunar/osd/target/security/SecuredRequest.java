@@ -21,13 +21,14 @@ import lunar.scsi.Bytes;
  * @param data where in data-out the data of the command itself are
  * @param extents ranges of a user object that it reads or writes
  * @param gets attributes that it gets; number FFFFFFFFh for those of a page
+ * @param compared attributes of members that it compares
  * @param sets attributes that it sets
  * @param token security token of its I_T nexus
  * @param initiator name of the initiator for log lines
  */
 public record SecuredRequest(OsdCdb command, MemorySegment cdb, MemorySegment dataOut,
-        BufferPart data, List<Extent> extents, List<AttributeId> gets, List<AttributeId> sets,
-        Bytes token, String initiator) {
+        BufferPart data, List<Extent> extents, List<AttributeId> gets,
+        List<AttributeId> compared, List<AttributeId> sets, Bytes token, String initiator) {
     /** Returns the collection that the command reads or fills besides its object, if there is one. */
     Optional<ObjectId> secondCollection() {
         long collection = switch (command) {
