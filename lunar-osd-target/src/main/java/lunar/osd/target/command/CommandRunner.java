@@ -169,8 +169,10 @@ final class CommandRunner {
             } finally {
                 changed(command);
             }
-            if (OsdAccess.of(command) == Access.WRITE && command.common().options().fua()
-                    && !(command instanceof ByteRangeCommand)) {
+            boolean fua = OsdAccess.of(command) == Access.WRITE
+                    && command.common().options().fua() && !(command instanceof ByteRangeCommand);
+            boolean revokes = device.security().isOn() && requests.setPolicies();
+            if (fua || revokes) {
                 device.store().flush();
             }
             int bytes = finish(in, integrity, seal);
