@@ -15,6 +15,7 @@ import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.attribute.PageParameters;
 import lunar.osd.wire.command.ByteRangeCommand;
+import lunar.osd.wire.command.CreateCommand;
 import lunar.osd.wire.command.ListCommand;
 import lunar.osd.wire.command.OsdCdb;
 import lunar.osd.wire.command.QueryCommand;
@@ -156,6 +157,9 @@ final class CommandRunner {
         try {
             AttributeRequests requests = AttributeRequests.decode(command.common().attributes(),
                     out, command.common().version());
+            OsdLimits.checkSearches(requests.list(), command instanceof CreateCommand create
+                    ? Math.max(1, create.objectCount())
+                    : 1);
             Admission admission = admission(task, command, out, requests);
             seal = admission.seal();
             if (admission.refusal().isPresent()) {
