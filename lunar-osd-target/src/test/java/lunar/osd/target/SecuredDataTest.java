@@ -192,6 +192,22 @@ class SecuredDataTest {
     }
 
     @Test
+    void shouldReturnNoValueOfGoodWithCheckCondition() throws Exception {
+        var id = CurrentCommandAttribute.RESPONSE_INTEGRITY_CHECK_VALUE.id();
+        try (var other = new SecuredFixture(SecurityMethod.CMDRSP).withObject()) {
+            byte[] get = new GetAttributesList(List.of(id)).bytes(V2);
+            Reply past = other.send(other.seal(read(),
+                    new ListParameters(new BufferPart(0, get.length), new BufferPart(64, 64),
+                            BufferPart.NONE),
+                    get, SecuredFixture.nonce()));
+            assertThat(past.status()).isEqualTo(Status.CHECK_CONDITION);
+            assertThat(RetrievedAttributesList.decode(
+                    MemorySegment.ofArray(past.data()).asSlice(64), V2).attributes())
+                    .containsExactly(new Attribute(id, Bytes.of(new byte[32])));
+        }
+    }
+
+    @Test
     void shouldCheckContinuationSegments() throws Exception {
         try (var other = new SecuredFixture(SecurityMethod.CMDRSP).withObject()) {
             byte[] segment = ContinuationSegment.of(ServiceAction.WRITE, new ScatterGather(
