@@ -105,6 +105,27 @@ class SecurityKeysTest {
     }
 
     @Test
+    void shouldThawWorkingKeyThatIsSet() throws Exception {
+        AdditionalSense frozen = new AdditionalSense(0x24, 0x05);
+        try (var device = new SecuredFixture(SecurityMethod.CMDRSP).withObject()) {
+            boolean _ = device.osd.store.<Boolean, RuntimeException>change(objects -> {
+                objects.setAttribute(PARTITION, PartitionAttribute.FROZEN_WORKING_KEYS.id(),
+                        Bytes.ofHex("ffff"));
+                return true;
+            });
+            read(device).illegal(frozen, OBJECT);
+            setKey(device, KeyLevel.WORKING, 0).isGood();
+            device.keyVersion(1);
+            read(device).illegal(frozen, OBJECT);
+            device.keyVersion(0);
+            sign(device, SigningKey.WORKING, device.partitionKey().derive(SEED));
+            read(device).isGood();
+            assertThat(attribute(device, PARTITION, PartitionAttribute.FROZEN_WORKING_KEYS.id()))
+                    .isEqualTo(Bytes.ofHex("fffe"));
+        }
+    }
+
+    @Test
     void shouldNotAcceptKeysOfPartitionThatWasCreatedAgain() throws Exception {
         try (var device = new SecuredFixture(SecurityMethod.CMDRSP).withObject()) {
             setKey(device, KeyLevel.WORKING, 0).isGood();
