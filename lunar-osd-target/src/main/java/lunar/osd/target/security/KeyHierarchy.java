@@ -62,14 +62,18 @@ final class KeyHierarchy {
         long before = changes.get();
         PartitionKeys found = store.<PartitionKeys, RuntimeException>query(
                 objects -> of(objects, partition));
+        keep(partition, found, before);
+        return found;
+    }
+
+    private synchronized void keep(long partition, PartitionKeys found, long changesBefore) {
+        if (changes.get() != changesBefore) {
+            return; // what was read may be older than a change
+        }
         if (partitions.size() >= MAX_CACHED) {
             partitions.clear();
         }
         partitions.put(partition, found);
-        if (changes.get() != before) { // what was read may be older than a change
-            partitions.remove(partition);
-        }
-        return found;
     }
 
     /** Sets a key, which takes effect with the change, and invalidates all below. A working key is not frozen then. */
@@ -104,7 +108,7 @@ final class KeyHierarchy {
     }
 
     /** Called after keys or partitions may have changed. */
-    void changed() {
+    synchronized void changed() {
         changes.incrementAndGet();
         partitions.clear();
     }
