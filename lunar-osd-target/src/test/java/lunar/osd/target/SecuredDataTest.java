@@ -11,6 +11,7 @@ import lunar.osd.security.IntegrityCheck;
 import lunar.osd.security.IntegrityValues;
 import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.EncodedOffset;
+import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.attribute.Attribute;
@@ -22,6 +23,7 @@ import lunar.osd.wire.attribute.SetAttributesList;
 import lunar.osd.wire.command.ByteRangeCommand;
 import lunar.osd.wire.command.CommonFields;
 import lunar.osd.wire.command.OsdCdb;
+import lunar.osd.wire.command.PerformTaskManagementCommand;
 import lunar.osd.wire.data.ContinuationDescriptor.ScatterGather;
 import lunar.osd.wire.data.ContinuationSegment;
 import lunar.osd.wire.page.CurrentCommandAttribute;
@@ -231,6 +233,17 @@ class SecuredDataTest {
             assertThat(other.stored()).isEqualTo(("\0\0\0\0" + new String(DATA, US_ASCII))
                     .getBytes(US_ASCII));
         }
+    }
+
+    @Test
+    void shouldRefuseTaskManagementWithAttributes() {
+        byte[] set = new SetAttributesList(List.of(new Attribute(COLOUR, Bytes.of((byte) 7))))
+                .bytes(V2);
+        var attributes = new ListParameters(BufferPart.NONE, BufferPart.NONE,
+                new BufferPart(0, set.length));
+        device.send(device.seal(
+                common -> new PerformTaskManagementCommand(common, ObjectId.ROOT, 8, 1, 5),
+                attributes, set, SecuredFixture.nonce())).invalidField(52, ObjectId.ROOT);
     }
 
     @Test
