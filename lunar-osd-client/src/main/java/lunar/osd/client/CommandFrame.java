@@ -192,6 +192,13 @@ final class CommandFrame {
         }
     }
 
+    /** Checks that a refusal of a command that was admitted is authentic, as far as the method says. */
+    void verifyRefusal(ScsiResult result, String what) throws MediumException {
+        if (seal != null) {
+            seal.checkSense(result, what);
+        }
+    }
+
     private Bytes responseValue() {
         try {
             List<Attribute> got = RetrievedAttributesList.decode(retrieved.slice(dataIn), VERSION)

@@ -92,7 +92,7 @@ final class FrameSeal {
 
     // --- responses ---
 
-    /** Checks the sense data of a command that has succeeded although it reports a condition. */
+    /** Checks the sense data of a command that was admitted. */
     void checkSense(ScsiResult result, String what) throws MediumException {
         if (!sealsResponse()) {
             return;

@@ -203,11 +203,15 @@ final class OsdCalls {
     private ScsiResult admitted(CommandFrame frame, CommandRetries.Attempt attempt, String what)
             throws IOException {
         for (int refusals = 0;; refusals++) {
+            ScsiResult result = CommandRetries.send(attempt, frame.command().isIdempotent(),
+                    link.patienceMs(), () -> what);
             try {
-                return CommandRetries.send(attempt, frame.command().isIdempotent(),
-                        link.patienceMs(), () -> what).orThrow(what);
+                return result.orThrow(what);
             } catch (StorageException e) {
                 IOException failure = OsdErrors.of(e, frame.cdb(), what);
+                if (OsdErrors.tellsState(failure)) {
+                    frame.verifyRefusal(result, what);
+                }
                 boolean again = failure instanceof AccessDeniedException denied
                         && refusals < MAX_REFUSALS && frame.renew(denied.sense());
                 if (!again) {

@@ -46,6 +46,16 @@ final class OsdErrors {
         return refusal(sense, cdb, object, what, failure);
     }
 
+    /**
+     * Whether a failure tells what is in the device, which only a command that was admitted finds out: users take it
+     * for an answer, as that an object does not exist.
+     */
+    static boolean tellsState(IOException failure) {
+        return failure instanceof NoSuchObjectException || failure instanceof ObjectExistsException
+                || failure instanceof NotEmptyException
+                || failure instanceof QuotaExceededException;
+    }
+
     private static boolean isRefusal(Sense sense) {
         int asc = sense.additional().asc();
         return switch (sense.key()) {

@@ -24,6 +24,7 @@ import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.attribute.Attribute;
 import lunar.osd.wire.page.CurrentCommandAttribute;
 import lunar.osd.wire.security.Permission;
+import lunar.osd.wire.security.RequestNonce;
 import lunar.osd.wire.security.SecurityMethod;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Bytes;
@@ -98,6 +99,40 @@ class ForgedResponseTest {
         ScriptedUnit.Answer unsealed = _ -> ScriptedUnit.check(sense);
         unit.on(ServiceAction.READ, unsealed).on(ServiceAction.WRITE, unsealed);
         assertForged(object);
+    }
+
+    private static final List<Sense> STATE_OF_OBJECTS = List.of(Sense.invalidFieldInCdb(24),
+            Sense.invalidFieldInCdb(16),
+            Sense.of(SenseKey.ILLEGAL_REQUEST, new AdditionalSense(0x2c, 0x0a)),
+            Sense.of(SenseKey.DATA_PROTECT, new AdditionalSense(0x55, 0x07)));
+
+    @Test
+    void shouldNotBelieveRefusalsWithoutValue() throws Exception {
+        for (SecurityMethod method : List.of(SecurityMethod.CMDRSP, SecurityMethod.ALLDATA)) {
+            UserObject object = object(credential(method));
+            for (Sense sense : STATE_OF_OBJECTS) {
+                ScriptedUnit.Answer invented = _ -> ScriptedUnit.check(sense);
+                unit.on(ServiceAction.READ, invented).on(ServiceAction.WRITE, invented);
+                assertForged(object);
+                ScriptedUnit.Answer wrong = _ -> ScriptedUnit.check(IntegrityValues.seal(
+                        Bytes.of(new byte[20]), RequestNonce.NONE, OsdVersion.OSD_2, sense));
+                unit.on(ServiceAction.READ, wrong).on(ServiceAction.WRITE, wrong);
+                assertForged(object);
+            }
+        }
+    }
+
+    @Test
+    void shouldBelieveSealedRefusals() throws Exception {
+        Credential credential = credential(SecurityMethod.CMDRSP);
+        UserObject object = object(credential);
+        for (Sense sense : STATE_OF_OBJECTS) {
+            unit.on(ServiceAction.READ, command -> ScriptedUnit.check(IntegrityValues.seal(
+                    credential.capabilityKey(), command.cdb().common().security().nonce(),
+                    OsdVersion.OSD_2, sense)));
+            assertThatExceptionOfType(OsdException.class)
+                    .isThrownBy(() -> object.read(0, MemorySegment.ofArray(new byte[8])));
+        }
     }
 
     @Test

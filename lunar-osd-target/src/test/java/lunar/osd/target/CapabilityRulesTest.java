@@ -1,12 +1,16 @@
 package lunar.osd.target;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import lunar.osd.security.IntegrityValues;
 import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
@@ -37,6 +41,10 @@ import lunar.osd.wire.command.ReadMapCommand;
 import lunar.osd.wire.command.RemoveCommand;
 import lunar.osd.wire.command.SetKeyCommand;
 import lunar.osd.wire.command.StructureCheckCommand;
+import lunar.osd.wire.data.ContinuationDescriptor.ScatterGather;
+import lunar.osd.wire.data.ContinuationSegment;
+import lunar.osd.wire.data.QueryList;
+import lunar.osd.wire.page.CollectionAttribute;
 import lunar.osd.wire.page.PartitionAttribute;
 import lunar.osd.wire.page.RootAttribute;
 import lunar.osd.wire.page.StandardPage;
@@ -263,6 +271,29 @@ class CapabilityRulesTest {
         assertAttribute(APPLICATION, false); // a list that is not there permits nothing
     }
 
+    @Test
+    void shouldLimitQueryToListOfAttributes() {
+        var list = new AttributeId(StandardPage.PARTITION_ATTRIBUTES_ACCESS.number(), 7);
+        setAttribute(PARTITION, new Attribute(list, Bytes.ofHex("00010000 00000001")));
+        device.capability(all -> Capabilities.withObject(all, new ObjectDescriptor(
+                ObjectDescriptor.TYPE_COLLECTION, 7, 0, 0, COLLECTION, 0, 0)));
+        query(APPLICATION).isGood();
+        query(APPLICATION, new AttributeId(0x1_0000, 2)).invalidField(136, COLLECTION);
+    }
+
+    private Reply query(AttributeId... compared) {
+        byte[] segment = ContinuationSegment.of(ServiceAction.QUERY, new QueryList(true,
+                Stream.of(compared).map(id -> new QueryList.Criterion(id, Bytes.EMPTY,
+                        Bytes.EMPTY)).toList()))
+                .bytes();
+        SecuredFixture.Sealed sealed = device.seal(common -> new QueryCommand(common, COLLECTION,
+                64, 0, false, segment.length), ListParameters.NONE, segment,
+                SecuredFixture.nonce());
+        IntegrityValues.sealContinuation(sealed.key(), sealed.nonce(),
+                MemorySegment.ofArray(segment));
+        return device.send(sealed);
+    }
+
     private void assertAttribute(AttributeId id, boolean permitted) {
         Reply reply = device.send(device.seal(common -> new AttributesCommand(
                 ServiceAction.SET_ATTRIBUTES, common, OBJECT, false, 0), set(id), new byte[0],
@@ -367,6 +398,43 @@ class CapabilityRulesTest {
         read().isGood();
     }
 
+    @Test
+    void shouldNeedCapabilityForBothCollectionsOfACommand() throws Exception {
+        var other = new ObjectId(SecuredFixture.PARTITION, 0x2_0001);
+        var tracking = new ObjectId(SecuredFixture.PARTITION, 0x2_0002);
+        device.run(common -> new CreateCollectionCommand(ServiceAction.CREATE_COLLECTION, common,
+                other, 0, false, 0)).isGood();
+        tag(COLLECTION);
+        Function<CommonFields, OsdCdb> query = common -> new QueryCommand(common, COLLECTION, 64,
+                other.object(), false, 0);
+        Function<CommonFields, OsdCdb> create = common -> new CreateCollectionCommand(
+                ServiceAction.CREATE_USER_TRACKING_COLLECTION, common, tracking,
+                COLLECTION.object(), false, 0);
+
+        descriptor(ObjectDescriptor.TYPE_COLLECTION, COLLECTION);
+        device.run(query).invalidField(160, COLLECTION);
+        descriptor(ObjectDescriptor.TYPE_COLLECTION, tracking);
+        device.run(create).invalidField(160, tracking);
+
+        device.capability(all -> Capabilities.withObject(all, new ObjectDescriptor(
+                ObjectDescriptor.TYPE_PARTITION, 0, 7, 0, PARTITION, 0, 0)));
+        device.run(query).invalidField(140, COLLECTION);
+        tag(other);
+        device.capability(all -> Capabilities.withObject(all, new ObjectDescriptor(
+                ObjectDescriptor.TYPE_PARTITION, 0, 7, 0, PARTITION, 0, 0)));
+        device.run(query).illegal(AdditionalSense.PARAMETER_LIST_LENGTH_ERROR, COLLECTION);
+        descriptor(ObjectDescriptor.TYPE_PARTITION, PARTITION);
+        device.run(create).isGood();
+    }
+
+    private void tag(ObjectId collection) throws Exception {
+        boolean _ = device.osd.store.<Boolean, RuntimeException>change(objects -> {
+            objects.setAttribute(collection, CollectionAttribute.POLICY_ACCESS_TAG.id(),
+                    Bytes.ofHex("00000007"));
+            return true;
+        });
+    }
+
     // --- ranges ---
 
     private Reply within(ServiceAction action, long start, int length) {
@@ -391,11 +459,38 @@ class CapabilityRulesTest {
         }
         within(ServiceAction.PUNCH, 32, 16).invalidField(168, OBJECT);
         within(ServiceAction.APPEND, 0, 4).invalidField(168, OBJECT);
+        device.run(common -> new ReadMapCommand(common, OBJECT, 64, 32, 0))
+                .invalidField(168, OBJECT);
         device.send(device.seal(common -> new AttributesCommand(ServiceAction.SET_ATTRIBUTES,
                 common, OBJECT, false, 0),
                 new FieldParameters(new Attribute(UserObjectAttribute.LOGICAL_LENGTH.id(),
                         Bytes.of(new byte[8]))),
                 new byte[0], SecuredFixture.nonce())).invalidField(168, OBJECT);
+    }
+
+    @Test
+    void shouldNotTakeAnotherRangeFromScatterGatherList() throws Exception {
+        byte[] data = "0123456789abcdef".repeat(4).getBytes(US_ASCII);
+        device.send(device.writing(0, data)).isGood();
+        device.capability(all -> Capabilities.withObject(all, new ObjectDescriptor(
+                ObjectDescriptor.TYPE_USER_OBJECT, 0, 0, 0, OBJECT, 16, 32)));
+        for (var extents : List.of(List.of(new ScatterGather.Extent(32, 1)),
+                List.<ScatterGather.Extent>of())) {
+            for (var action : List.of(ServiceAction.CLEAR, ServiceAction.PUNCH,
+                    ServiceAction.APPEND)) {
+                byte[] segment = ContinuationSegment.of(action, new ScatterGather(extents))
+                        .bytes();
+                byte[] out = Arrays.copyOf(segment, segment.length + data.length);
+                SecuredFixture.Sealed sealed = device.seal(
+                        common -> new ByteRangeCommand(action, common, OBJECT, data.length, 0,
+                                segment.length),
+                        ListParameters.NONE, out, SecuredFixture.nonce());
+                IntegrityValues.sealContinuation(sealed.key(), sealed.nonce(),
+                        MemorySegment.ofArray(out).asSlice(0, segment.length));
+                device.send(sealed).invalidParameter(ContinuationSegment.HEADER_LENGTH, OBJECT);
+            }
+        }
+        assertThat(device.stored()).isEqualTo(data);
     }
 
     // --- policies of a partition ---
@@ -431,5 +526,59 @@ class CapabilityRulesTest {
         device.send(device.seal(common -> new ByteRangeCommand(ServiceAction.READ, common, OBJECT,
                 0, 0, 0), ListParameters.NONE, new byte[0], SecuredFixture.nonce(now - 60_000)))
                 .isGood();
+    }
+
+    private Reply readAt(long nonceMs) {
+        return device.send(device.seal(common -> new ByteRangeCommand(ServiceAction.READ, common,
+                OBJECT, 0, 0, 0), ListParameters.NONE, new byte[0],
+                SecuredFixture.nonce(nonceMs)));
+    }
+
+    private static final List<AttributeId> NONCE_LIMITS = List.of(
+            RootAttribute.OLDEST_VALID_NONCE_LIMIT.id(),
+            RootAttribute.NEWEST_VALID_NONCE_LIMIT.id(),
+            PartitionAttribute.OLDEST_VALID_NONCE.id(),
+            PartitionAttribute.NEWEST_VALID_NONCE.id());
+
+    private static ObjectId ofLimit(AttributeId limit) {
+        return limit.page() == StandardPage.ROOT_POLICY_SECURITY.number()
+                ? ObjectId.ROOT
+                : PARTITION;
+    }
+
+    @Test
+    void shouldRefuseLimitsOfNoncesThatLockOutOrAdmitAnyTime() {
+        for (AttributeId limit : NONCE_LIMITS) {
+            ObjectId object = ofLimit(limit);
+            for (String value : List.of("000000000000", "0000000003e7", "000005265c01",
+                    "ffffffffffff")) {
+                Reply reply = device.send(device.seal(common -> new AttributesCommand(
+                        ServiceAction.SET_ATTRIBUTES, common, object, false, 0),
+                        new FieldParameters(new Attribute(limit, Bytes.ofHex(value))),
+                        new byte[0], SecuredFixture.nonce()));
+                reply.invalidField(60, object);
+            }
+            setAttribute(object, new Attribute(limit, Bytes.ofHex("0000000003e8")));
+            setAttribute(object, new Attribute(limit, Bytes.ofHex("0000000927c0")));
+            setAttribute(object, new Attribute(limit, Bytes.EMPTY));
+        }
+    }
+
+    @Test
+    void shouldBoundLimitsOfNoncesThatWereStoredBefore() throws Exception {
+        AdditionalSense outOfRange = new AdditionalSense(0x24, 0x07);
+        for (String value : List.of("ffffffffffff", "000000000000")) {
+            boolean _ = device.osd.store.<Boolean, RuntimeException>change(objects -> {
+                for (AttributeId limit : NONCE_LIMITS) {
+                    objects.setAttribute(ofLimit(limit), limit, Bytes.ofHex(value));
+                }
+                return true;
+            });
+            long now = System.currentTimeMillis();
+            readAt((1L << 48) - 1).illegal(outOfRange, OBJECT);
+            readAt(now + 700_000).illegal(outOfRange, OBJECT);
+            readAt(now - 87_000_000).illegal(outOfRange, OBJECT);
+            readAt(System.currentTimeMillis()).isGood();
+        }
     }
 }

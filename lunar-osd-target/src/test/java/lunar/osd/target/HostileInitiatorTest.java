@@ -8,11 +8,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import lunar.osd.store.ObjectStore;
 import lunar.osd.store.ObjectStores;
 import lunar.osd.target.Attributes.Lists;
+import lunar.osd.target.command.OsdLimits;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
@@ -27,6 +32,7 @@ import lunar.osd.wire.data.ContinuationSegment;
 import lunar.osd.wire.data.ObjectList;
 import lunar.osd.wire.data.QueryList;
 import lunar.osd.wire.page.UserObjectAttribute;
+import lunar.scsi.AdditionalSense;
 import lunar.scsi.SenseKey;
 import org.junit.jupiter.api.Test;
 
@@ -42,7 +48,11 @@ class HostileInitiatorTest {
 
     /** A device with small transfers, and two collections, the first of them with all objects. */
     private static OsdFixture device(int objects) throws Exception {
-        OsdFixture device = new OsdFixture(ObjectStores.inMemory(), MAX_TRANSFER).withObject();
+        return device(ObjectStores.inMemory(), objects);
+    }
+
+    private static OsdFixture device(ObjectStore store, int objects) throws Exception {
+        OsdFixture device = new OsdFixture(store, MAX_TRANSFER).withObject();
         for (ObjectId id : List.of(ALL, OTHER)) {
             device.run(new CreateCollectionCommand(ServiceAction.CREATE_COLLECTION, v2(), id, 0,
                     false, 0)).isGood();
@@ -121,6 +131,27 @@ class HostileInitiatorTest {
     }
 
     @Test
+    void shouldSearchBeforeTheChangeThatAddsWhatWasFound() throws Exception {
+        var removed = new ObjectId(PARTITION, NEXT);
+        var armed = new AtomicBoolean();
+        ObjectStore intercepted = InterceptedStore.of("change", (store, _) -> {
+            if (armed.getAndSet(false)) {
+                boolean _ = store.<Boolean, RuntimeException>change(objects -> {
+                    objects.remove(removed);
+                    return true;
+                });
+            }
+            return Optional.empty();
+        });
+        try (OsdFixture device = device(intercepted, 3)) {
+            armed.set(true);
+            assertThat(query(device, OTHER.object()).run().isGood().data()).hasSize(13 + 3 * 8);
+            assertThat(armed).isFalse();
+            assertThat(members(device, OTHER)).containsExactly(OBJECT.object(), NEXT + 1);
+        }
+    }
+
+    @Test
     void shouldUndoCollectionWhoseCreationIsAborted() throws Exception {
         try (OsdFixture device = device(1500)) {
             var tracking = new ObjectId(PARTITION, 0x9_0000);
@@ -187,6 +218,38 @@ class HostileInitiatorTest {
                     .invalidField(32, IN_PARTITION);
             device.run(new CreateCommand(lists.in(v2()), IN_PARTITION, 4, 0), lists.out(), 0)
                     .isGood();
+        }
+    }
+
+    @Test
+    void shouldRefuseToGetTooManyAttributesOfNewObjects() throws Exception {
+        try (OsdFixture device = new OsdFixture().withObject()) {
+            Lists lists = Attributes.lists(List.of(), IntStream.range(0, 1000)
+                    .mapToObj(i -> new AttributeId(0x1_0000, i + 1)).toList());
+            device.run(new CreateCommand(lists.in(v2()), IN_PARTITION, 4096, 0), lists.out(), 0)
+                    .invalidField(32, IN_PARTITION);
+            device.run(new CreateCommand(lists.in(v2()), IN_PARTITION, 4, 0), lists.out(), 0)
+                    .isGood();
+        }
+    }
+
+    @Test
+    void shouldRefuseToSearchAllPagesTooOften() throws Exception {
+        try (OsdFixture device = new OsdFixture().withObject()) {
+            List<AttributeId> ids = Collections.nCopies(OsdLimits.MAX_SEARCHES,
+                    new AttributeId(AttributeId.ALL_PAGES, 0x7777_7777));
+            assertThat(Attributes.get(device, OBJECT, ids.toArray(AttributeId[]::new)))
+                    .isEmpty();
+            var more = new ArrayList<>(ids);
+            more.add(new AttributeId(AttributeId.ALL_PAGES, 0x7777_7777));
+            Attributes.getReply(device, OBJECT, more.toArray(AttributeId[]::new))
+                    .illegal(AdditionalSense.INSUFFICIENT_RESOURCES, OBJECT);
+            Lists lists = Attributes.lists(List.of(), ids.subList(0, 2));
+            device.run(new CreateCommand(lists.in(v2()), IN_PARTITION,
+                    OsdLimits.MAX_SEARCHES / 2 + 1, 0), lists.out(), 0)
+                    .illegal(AdditionalSense.INSUFFICIENT_RESOURCES, IN_PARTITION);
+            device.run(new CreateCommand(lists.in(v2()), IN_PARTITION,
+                    OsdLimits.MAX_SEARCHES / 2, 0), lists.out(), 0).isGood();
         }
     }
 }

@@ -244,6 +244,8 @@ class OtherCommandsTest {
                 .has("0006000008000000");
         device.run(new PerformTaskManagementCommand(v1(), ObjectId.ROOT, 3, 1, 5)).isGood()
                 .has("000600");
+        device.run(new PerformTaskManagementCommand(v2().withAttributes(PageParameters.get(1,
+                new BufferPart(0, 100))), ObjectId.ROOT, 8, 1, 5)).invalidField(52, ObjectId.ROOT);
     }
 
     @Test

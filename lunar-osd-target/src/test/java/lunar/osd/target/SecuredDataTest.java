@@ -11,6 +11,7 @@ import lunar.osd.security.IntegrityCheck;
 import lunar.osd.security.IntegrityValues;
 import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.EncodedOffset;
+import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.attribute.Attribute;
@@ -22,6 +23,7 @@ import lunar.osd.wire.attribute.SetAttributesList;
 import lunar.osd.wire.command.ByteRangeCommand;
 import lunar.osd.wire.command.CommonFields;
 import lunar.osd.wire.command.OsdCdb;
+import lunar.osd.wire.command.PerformTaskManagementCommand;
 import lunar.osd.wire.data.ContinuationDescriptor.ScatterGather;
 import lunar.osd.wire.data.ContinuationSegment;
 import lunar.osd.wire.page.CurrentCommandAttribute;
@@ -192,6 +194,22 @@ class SecuredDataTest {
     }
 
     @Test
+    void shouldReturnNoValueOfGoodWithCheckCondition() throws Exception {
+        var id = CurrentCommandAttribute.RESPONSE_INTEGRITY_CHECK_VALUE.id();
+        try (var other = new SecuredFixture(SecurityMethod.CMDRSP).withObject()) {
+            byte[] get = new GetAttributesList(List.of(id)).bytes(V2);
+            Reply past = other.send(other.seal(read(),
+                    new ListParameters(new BufferPart(0, get.length), new BufferPart(64, 64),
+                            BufferPart.NONE),
+                    get, SecuredFixture.nonce()));
+            assertThat(past.status()).isEqualTo(Status.CHECK_CONDITION);
+            assertThat(RetrievedAttributesList.decode(
+                    MemorySegment.ofArray(past.data()).asSlice(64), V2).attributes())
+                    .containsExactly(new Attribute(id, Bytes.of(new byte[32])));
+        }
+    }
+
+    @Test
     void shouldCheckContinuationSegments() throws Exception {
         try (var other = new SecuredFixture(SecurityMethod.CMDRSP).withObject()) {
             byte[] segment = ContinuationSegment.of(ServiceAction.WRITE, new ScatterGather(
@@ -215,6 +233,17 @@ class SecuredDataTest {
             assertThat(other.stored()).isEqualTo(("\0\0\0\0" + new String(DATA, US_ASCII))
                     .getBytes(US_ASCII));
         }
+    }
+
+    @Test
+    void shouldRefuseTaskManagementWithAttributes() {
+        byte[] set = new SetAttributesList(List.of(new Attribute(COLOUR, Bytes.of((byte) 7))))
+                .bytes(V2);
+        var attributes = new ListParameters(BufferPart.NONE, BufferPart.NONE,
+                new BufferPart(0, set.length));
+        device.send(device.seal(
+                common -> new PerformTaskManagementCommand(common, ObjectId.ROOT, 8, 1, 5),
+                attributes, set, SecuredFixture.nonce())).invalidField(52, ObjectId.ROOT);
     }
 
     @Test

@@ -29,9 +29,11 @@ import lunar.osd.wire.attribute.AttributeParameters;
 import lunar.osd.wire.attribute.ListParameters;
 import lunar.osd.wire.command.ByteRangeCommand;
 import lunar.osd.wire.command.CommonFields;
+import lunar.osd.wire.command.CreateCollectionCommand;
 import lunar.osd.wire.command.CreateCommand;
 import lunar.osd.wire.command.CreatePartitionCommand;
 import lunar.osd.wire.command.OsdCdb;
+import lunar.osd.wire.command.QueryCommand;
 import lunar.osd.wire.security.Capability;
 import lunar.osd.wire.security.ObjectDescriptor;
 import lunar.osd.wire.security.Permission;
@@ -147,9 +149,16 @@ final class SecuredFixture implements AutoCloseable {
             case COLLECTION -> ObjectDescriptor.TYPE_COLLECTION;
             case USER_OBJECT -> ObjectDescriptor.TYPE_USER_OBJECT;
         };
+        ObjectId object = command.object();
+        boolean usesTwo = command instanceof QueryCommand query && query.matches() != 0
+                || command instanceof CreateCollectionCommand create && create.source() != 0;
+        if (usesTwo) { // a capability for all collections
+            descriptor = ObjectDescriptor.TYPE_PARTITION;
+            object = ObjectId.ofPartition(object.partition());
+        }
         return change.apply(new Capability(2, keyVersion, IntegrityCheck.HMAC_SHA1, method.code(),
                 0, Bytes.of(new byte[20]), Bytes.of(new byte[12]), 0, type.code(), permissions,
-                ObjectDescriptor.of(descriptor, command.object())));
+                ObjectDescriptor.of(descriptor, object)));
     }
 
     // --- commands ---

@@ -8,6 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import lunar.osd.security.SecretKey;
 import lunar.osd.security.SigningKey;
@@ -105,6 +107,27 @@ class SecurityKeysTest {
     }
 
     @Test
+    void shouldThawWorkingKeyThatIsSet() throws Exception {
+        AdditionalSense frozen = new AdditionalSense(0x24, 0x05);
+        try (var device = new SecuredFixture(SecurityMethod.CMDRSP).withObject()) {
+            boolean _ = device.osd.store.<Boolean, RuntimeException>change(objects -> {
+                objects.setAttribute(PARTITION, PartitionAttribute.FROZEN_WORKING_KEYS.id(),
+                        Bytes.ofHex("ffff"));
+                return true;
+            });
+            read(device).illegal(frozen, OBJECT);
+            setKey(device, KeyLevel.WORKING, 0).isGood();
+            device.keyVersion(1);
+            read(device).illegal(frozen, OBJECT);
+            device.keyVersion(0);
+            sign(device, SigningKey.WORKING, device.partitionKey().derive(SEED));
+            read(device).isGood();
+            assertThat(attribute(device, PARTITION, PartitionAttribute.FROZEN_WORKING_KEYS.id()))
+                    .isEqualTo(Bytes.ofHex("fffe"));
+        }
+    }
+
+    @Test
     void shouldNotAcceptKeysOfPartitionThatWasCreatedAgain() throws Exception {
         try (var device = new SecuredFixture(SecurityMethod.CMDRSP).withObject()) {
             setKey(device, KeyLevel.WORKING, 0).isGood();
@@ -116,6 +139,42 @@ class SecurityKeysTest {
                     .isGood();
             device.run(common -> new CreateCommand(common, OBJECT, 0, 0))
                     .invalidField(REQUEST_VALUE_AT, OBJECT);
+        }
+    }
+
+    /** The partition is created again between the look at its keys and that at its policy. */
+    @Test
+    void shouldNotAcceptKeysOfPartitionThatIsCreatedAgainMeanwhile() throws Exception {
+        var meanwhile = new AtomicReference<Runnable>();
+        ObjectStore store = InterceptedStore.of("query", (_, _) -> {
+            Runnable run = meanwhile.getAndSet(null);
+            if (run != null) {
+                run.run();
+            }
+            return Optional.empty();
+        });
+        try (var device = new SecuredFixture(store, SecurityMethod.CAPKEY).withObject()) {
+            SecuredFixture.Sealed create = device.seal(
+                    common -> new CreateCommand(common, OBJECT, 0, 0), ListParameters.NONE,
+                    new byte[0], SecuredFixture.nonce());
+            SecuredFixture.Sealed remove = device.seal(
+                    common -> new RemoveCommand(ServiceAction.REMOVE_PARTITION, common, PARTITION,
+                            true, 0),
+                    ListParameters.NONE, new byte[0], SecuredFixture.nonce());
+            SecuredFixture.Sealed again = device.seal(
+                    common -> new CreatePartitionCommand(common, SecuredFixture.PARTITION, 0),
+                    ListParameters.NONE, new byte[0], SecuredFixture.nonce());
+            read(device).isGood(); // the keys are cached
+            long created = device.created(PARTITION);
+            while (System.currentTimeMillis() == created) {
+                Thread.onSpinWait();
+            }
+            meanwhile.set(() -> {
+                device.send(remove).isGood();
+                device.send(again).isGood();
+            });
+            device.send(create).invalidField(REQUEST_VALUE_AT, OBJECT);
+            assertThat(meanwhile).hasNullValue();
         }
     }
 

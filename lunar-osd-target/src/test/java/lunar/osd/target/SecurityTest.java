@@ -5,19 +5,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import lunar.osd.security.Credential;
 import lunar.osd.security.IntegrityCheck;
 import lunar.osd.security.IntegrityValues;
 import lunar.osd.security.SigningKey;
+import lunar.osd.store.ObjectStore;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
+import lunar.osd.wire.attribute.Attribute;
+import lunar.osd.wire.attribute.AttributeId;
+import lunar.osd.wire.attribute.FieldParameters;
 import lunar.osd.wire.attribute.ListParameters;
+import lunar.osd.wire.command.AttributesCommand;
 import lunar.osd.wire.command.ByteRangeCommand;
 import lunar.osd.wire.command.CreatePartitionCommand;
 import lunar.osd.wire.command.FormatOsdCommand;
+import lunar.osd.wire.page.PartitionAttribute;
+import lunar.osd.wire.page.StandardPage;
+import lunar.osd.wire.page.UserObjectAttribute;
 import lunar.osd.wire.security.Capability;
 import lunar.osd.wire.security.ObjectDescriptor;
 import lunar.osd.wire.security.Permission;
@@ -253,5 +263,38 @@ class SecurityTest {
                 reply.status().code(), MemorySegment.ofArray(reply.sense().encodeDescriptor()));
         assertThat(ResponseIntegrityCheck.of(reply.sense()).orElseThrow().value())
                 .isEqualTo(IntegrityCheck.field(expected, 32));
+    }
+
+    // --- revocations ---
+
+    @Test
+    void shouldKeepPoliciesOnStableStorageBeforeItSaysSo() throws Exception {
+        var flushes = new AtomicInteger();
+        ObjectStore store = InterceptedStore.of("flush", (_, _) -> {
+            flushes.incrementAndGet();
+            return Optional.empty();
+        });
+        var partition = ObjectId.ofPartition(SecuredFixture.PARTITION);
+        try (var device = new SecuredFixture(store, SecurityMethod.CAPKEY).withObject()) {
+            flushes.set(0);
+            set(device, SecuredFixture.OBJECT, new AttributeId(0x1_0000, 1), "00");
+            assertThat(flushes).hasValue(0);
+            set(device, SecuredFixture.OBJECT, UserObjectAttribute.POLICY_ACCESS_TAG.id(),
+                    "00000001");
+            assertThat(flushes).hasValue(1);
+            set(device, partition, new AttributeId(
+                    StandardPage.PARTITION_ATTRIBUTES_ACCESS.number(), 1), "0001000000000001");
+            assertThat(flushes).hasValue(2);
+            set(device, partition, PartitionAttribute.FROZEN_WORKING_KEYS.id(), "0001");
+            assertThat(flushes).hasValue(3);
+        }
+    }
+
+    private static void set(SecuredFixture device, ObjectId object, AttributeId id,
+            String value) {
+        device.send(device.seal(common -> new AttributesCommand(ServiceAction.SET_ATTRIBUTES,
+                common, object, false, 0),
+                new FieldParameters(new Attribute(id, Bytes.ofHex(value))), new byte[0],
+                RequestNonce.NONE)).isGood();
     }
 }

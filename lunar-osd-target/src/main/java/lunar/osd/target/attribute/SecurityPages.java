@@ -22,17 +22,14 @@ import lunar.scsi.Bytes;
  */
 final class SecurityPages {
     private static final int TAG_LENGTH = 4;
-    private static final int TIME_LENGTH = 6;
 
     private SecurityPages() {}
 
     static List<StandardValue> ofRoot() {
         return List.of(readOnly(RootAttribute.DEFAULT_SECURITY_METHOD, SecurityPages::method),
-                limit(RootAttribute.OLDEST_VALID_NONCE_LIMIT,
-                        RootAttribute.OLDEST_VALID_NONCE_LIMIT,
+                limit(NonceLimit.OLDEST.ofRoot(), NonceLimit.OLDEST,
                         SecurityFacts::oldestNonceMs),
-                limit(RootAttribute.NEWEST_VALID_NONCE_LIMIT,
-                        RootAttribute.NEWEST_VALID_NONCE_LIMIT,
+                limit(NonceLimit.NEWEST.ofRoot(), NonceLimit.NEWEST,
                         SecurityFacts::newestNonceMs),
                 readOnly(RootAttribute.PARTITION_DEFAULT_SECURITY_METHOD, SecurityPages::method),
                 readOnly(RootAttribute.SUPPORTED_SECURITY_METHODS,
@@ -73,28 +70,21 @@ final class SecurityPages {
         return bits;
     }
 
-    /**
-     * A time by which a request nonce may be older or newer than the clock.
-     *
-     * @param ofRoot attribute of the root whose value it has unless it is set
-     */
-    private static StandardValue limit(StandardAttribute attribute, RootAttribute ofRoot,
+    /** A time by which a request nonce may be older or newer than the clock. */
+    private static StandardValue limit(StandardAttribute attribute, NonceLimit limit,
             ToLongFunction<SecurityFacts> initial) {
-        return stored(attribute, SetRule.exactly(TIME_LENGTH), ifSecured(scope -> {
-            Bytes set = scope.objects().attribute(ObjectId.ROOT, ofRoot.id());
-            return Values.time(set.length() == 0
-                    ? initial.applyAsLong(scope.facts().security())
-                    : Values.number(set));
-        }));
+        return stored(attribute, limit.rule(),
+                ifSecured(scope -> Values.time(limit.of(scope.objects(), ObjectId.ROOT,
+                        initial.applyAsLong(scope.facts().security())))));
     }
 
     static List<StandardValue> ofPartition() {
         var all = new ArrayList<>(List.of(
                 stored(PartitionAttribute.DEFAULT_SECURITY_METHOD, SetRule.exactly(1),
                         SecurityPages::method),
-                limit(PartitionAttribute.OLDEST_VALID_NONCE, RootAttribute.OLDEST_VALID_NONCE_LIMIT,
+                limit(NonceLimit.OLDEST.ofPartition(), NonceLimit.OLDEST,
                         SecurityFacts::oldestNonceMs),
-                limit(PartitionAttribute.NEWEST_VALID_NONCE, RootAttribute.NEWEST_VALID_NONCE_LIMIT,
+                limit(NonceLimit.NEWEST.ofPartition(), NonceLimit.NEWEST,
                         SecurityFacts::newestNonceMs),
                 readOnly(PartitionAttribute.REQUEST_NONCE_LIST_DEPTH, ifSecured(
                         scope -> Values.number(scope.facts().security().nonceDepth(), 2))),

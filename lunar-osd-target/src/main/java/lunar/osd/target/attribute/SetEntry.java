@@ -61,7 +61,7 @@ public record SetEntry(Attribute attribute, Place place) {
             case ALWAYS -> {
             }
         }
-        if (!rule.permits(attribute.value().length())) {
+        if (!rule.permits(attribute.value())) {
             throw place.refuse(place.length());
         }
     }

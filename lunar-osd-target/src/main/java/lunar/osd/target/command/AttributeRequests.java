@@ -40,6 +40,10 @@ record AttributeRequests(List<SetEntry> sets, List<AttributeId> list, OptionalIn
     private static final Set<StandardPage> SETTINGS = EnumSet.of(StandardPage.USER_OBJECT_QUOTAS,
             StandardPage.PARTITION_QUOTAS, StandardPage.ROOT_QUOTAS,
             StandardPage.PARTITION_TIMESTAMPS, StandardPage.ROOT_TIMESTAMPS);
+    private static final Set<StandardPage> POLICIES = EnumSet.of(
+            StandardPage.USER_OBJECT_POLICY_SECURITY, StandardPage.COLLECTION_POLICY_SECURITY,
+            StandardPage.PARTITION_POLICY_SECURITY, StandardPage.ROOT_POLICY_SECURITY,
+            StandardPage.PARTITION_ATTRIBUTES_ACCESS);
 
     AttributeRequests {
         sets = List.copyOf(sets);
@@ -139,8 +143,17 @@ record AttributeRequests(List<SetEntry> sets, List<AttributeId> list, OptionalIn
 
     /** Whether attributes are set that are settings of objects: quotas, and the bypass of timestamps. */
     boolean setSettings() {
+        return setsOneOf(SETTINGS);
+    }
+
+    /** Whether attributes are set that decide which commands are admitted: tags, frozen keys, methods, lists. */
+    boolean setPolicies() {
+        return setsOneOf(POLICIES);
+    }
+
+    private boolean setsOneOf(Set<StandardPage> pages) {
         return sets.stream().map(entry -> entry.attribute().id()).anyMatch(
-                id -> StandardPage.of(id.page()).filter(SETTINGS::contains).isPresent());
+                id -> StandardPage.of(id.page()).filter(pages::contains).isPresent());
     }
 
     /** Returns all attributes that are got; those of a page as number FFFFFFFFh. */

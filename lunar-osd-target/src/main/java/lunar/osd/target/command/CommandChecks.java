@@ -74,8 +74,10 @@ final class CommandChecks {
             case CreateCommand create -> {
                 long attributes = create.objectCount()
                         * setBytes(command.common().attributes());
+                long gets = create.objectCount() * getBytes(command.common().attributes());
                 if (create.objectCount() > OsdLimits.MAX_CREATED
-                        || attributes > OsdLimits.MAX_CREATED_ATTRIBUTES) {
+                        || attributes > OsdLimits.MAX_CREATED_ATTRIBUTES
+                        || gets > OsdLimits.MAX_CREATED_GET_LISTS) {
                     throw InvalidCdbException.field(CdbFieldAt.length(command));
                 }
             }
@@ -118,6 +120,10 @@ final class CommandChecks {
             case ListParameters list -> list.setList().length();
             case PageParameters page -> page.setValue().length();
         };
+    }
+
+    private static long getBytes(AttributeParameters parameters) {
+        return parameters instanceof ListParameters list ? list.getList().length() : 0;
     }
 
     private void checkAttributes(AttributeParameters parameters) throws InvalidCdbException {

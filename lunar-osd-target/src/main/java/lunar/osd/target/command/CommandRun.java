@@ -22,6 +22,7 @@ import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.command.OsdCdb;
 import lunar.osd.wire.sense.CommandFunction;
+import lunar.scsi.Bytes;
 import lunar.scsi.Sense;
 
 /**
@@ -112,9 +113,13 @@ final class CommandRun {
         return condition;
     }
 
-    /** Makes the command report sense data although it has succeeded. */
+    /**
+     * Makes the command report sense data although it has succeeded. These have the response integrity check value:
+     * that of status GOOD would be one for a response that was never sent.
+     */
     void report(Sense sense) {
         condition = Optional.of(sense);
+        current.responseValue(Bytes.EMPTY);
     }
 
     /**

@@ -15,6 +15,7 @@ import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.attribute.PageParameters;
 import lunar.osd.wire.command.ByteRangeCommand;
+import lunar.osd.wire.command.CreateCommand;
 import lunar.osd.wire.command.ListCommand;
 import lunar.osd.wire.command.OsdCdb;
 import lunar.osd.wire.command.QueryCommand;
@@ -84,7 +85,8 @@ final class CommandRunner {
         task.work(device.threads(), () -> {
             Admission admission = device.security().admit(new SecuredRequest(command,
                     task.cdbBytes(), MemorySegment.NULL, BufferPart.NONE, List.of(), List.of(),
-                    List.of(), device.tokens().apply(task.nexus()), task.nexus().toString()));
+                    List.of(), List.of(), device.tokens().apply(task.nexus()),
+                    task.nexus().toString()));
             return admission.refusal().<Consumer<ScsiTask>>map(sense -> refusal(sense, command,
                     new FunctionProgress(false, false), admission.seal())).orElse(function);
         });
@@ -95,6 +97,7 @@ final class CommandRunner {
         return device.security().isOn()
                 ? device.security().admit(new SecuredRequest(command, task.cdbBytes(),
                         out.bytes(), out.dataPart(), out.extents(), requests.ids(),
+                        out.comparedAttributes(),
                         requests.sets().stream().map(set -> set.attribute().id()).toList(),
                         device.tokens().apply(task.nexus()), task.nexus().toString()))
                 : Admission.FREE;
@@ -154,6 +157,9 @@ final class CommandRunner {
         try {
             AttributeRequests requests = AttributeRequests.decode(command.common().attributes(),
                     out, command.common().version());
+            OsdLimits.checkSearches(requests.list(), command instanceof CreateCommand create
+                    ? Math.max(1, create.objectCount())
+                    : 1);
             Admission admission = admission(task, command, out, requests);
             seal = admission.seal();
             if (admission.refusal().isPresent()) {
@@ -167,8 +173,10 @@ final class CommandRunner {
             } finally {
                 changed(command);
             }
-            if (OsdAccess.of(command) == Access.WRITE && command.common().options().fua()
-                    && !(command instanceof ByteRangeCommand)) {
+            boolean fua = OsdAccess.of(command) == Access.WRITE
+                    && command.common().options().fua() && !(command instanceof ByteRangeCommand);
+            boolean revokes = device.security().isOn() && requests.setPolicies();
+            if (fua || revokes) {
                 device.store().flush();
             }
             int bytes = finish(in, integrity, seal);

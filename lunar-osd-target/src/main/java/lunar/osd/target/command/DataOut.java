@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import lunar.osd.target.attribute.RefusedException;
 import lunar.osd.wire.BufferPart;
+import lunar.osd.wire.attribute.AttributeId;
 import lunar.osd.wire.attribute.FieldParameters;
 import lunar.osd.wire.attribute.ListParameters;
 import lunar.osd.wire.attribute.PageParameters;
@@ -86,7 +87,8 @@ final class DataOut {
 
     /**
      * The ranges of the object, which have places in the data one behind the other. The sum of a scatter/gather list
-     * may be less than the length in the CDB, which is what the initiator has room for.
+     * may be less than the length in the CDB, which is what the initiator has room for. Commands that transfer no data,
+     * or append them, take their range from the CDB alone: a list that they ignored would hide it from the security.
      */
     private static List<ScatterGather.Extent> extents(ByteRangeCommand command,
             List<ContinuationDescriptor> continuation)
@@ -96,6 +98,12 @@ final class DataOut {
         if (lists.isEmpty()) {
             return List.of(
                     new ScatterGather.Extent(command.startByte(), command.byteCount()));
+        }
+        switch (command.action()) {
+            case READ, WRITE, CREATE_AND_WRITE -> {
+            }
+            default ->
+                throw InvalidParameterListException.field(ContinuationSegment.HEADER_LENGTH);
         }
         var extents = new ArrayList<ScatterGather.Extent>();
         long left = command.byteCount();
@@ -171,5 +179,11 @@ final class DataOut {
     List<QueryList> queryLists() {
         return continuation.stream().filter(QueryList.class::isInstance)
                 .map(QueryList.class::cast).toList();
+    }
+
+    /** Returns the attributes that a QUERY compares. */
+    List<AttributeId> comparedAttributes() {
+        return queryLists().stream().flatMap(list -> list.criteria().stream())
+                .map(QueryList.Criterion::id).toList();
     }
 }

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import lunar.block.Identity;
@@ -132,14 +133,9 @@ public final class OsdCommands {
 
     // --- commands that are not run by the runner ---
 
-    /** Executes the command in the CDB; there is no place for attributes beside it. */
+    /** Executes the command in the CDB. */
     private void performScsi(ScsiTask task, PerformScsiCommand command) {
-        if (!AttributeRequests.isNone(command.common().attributes())) {
-            refuse(task, command, Sense.invalidFieldInCdb(CdbFieldAt.ATTRIBUTES));
-        } else {
-            runner.admit(task, command,
-                    admitted -> new EmbeddedTask(admitted, command).execute());
-        }
+        admit(task, command, admitted -> new EmbeddedTask(admitted, command).execute());
     }
 
     /**
@@ -147,9 +143,18 @@ public final class OsdCommands {
      * requests for it.
      */
     private void performTaskManagement(ScsiTask task, PerformTaskManagementCommand command) {
-        runner.admit(task, command, admitted -> admitted.good(
+        admit(task, command, admitted -> admitted.good(
                 new TaskManagementResponse(TaskManagementResponse.REJECTED, 0).bytes(),
                 command.allocationLength()));
+    }
+
+    /** Executes a command if it is admitted; there is no place for attributes beside it. */
+    private void admit(ScsiTask task, OsdCdb command, Consumer<ScsiTask> function) {
+        if (AttributeRequests.isNone(command.common().attributes())) {
+            runner.admit(task, command, function);
+        } else {
+            refuse(task, command, Sense.invalidFieldInCdb(CdbFieldAt.ATTRIBUTES));
+        }
     }
 
     private static void notSupported(ScsiTask task, OsdCdb command) {

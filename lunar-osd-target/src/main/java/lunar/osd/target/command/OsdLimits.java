@@ -1,6 +1,8 @@
 package lunar.osd.target.command;
 
+import java.util.List;
 import lunar.osd.target.attribute.RefusedException;
+import lunar.osd.wire.attribute.AttributeId;
 import lunar.scsi.AdditionalSense;
 
 /**
@@ -19,6 +21,10 @@ public record OsdLimits(int maxTransferBytes) {
     public static final int MAX_CREATED = 4096;
     /** Most bytes of attributes that a CREATE sets, those of all its objects together. */
     public static final int MAX_CREATED_ATTRIBUTES = 64 << 20;
+    /** Most bytes of get attributes lists of a CREATE, its list counted for each of its objects. */
+    public static final int MAX_CREATED_GET_LISTS = 2 << 20;
+    /** Most searches of all pages of an object for a number, those of all objects of a CREATE together. */
+    public static final int MAX_SEARCHES = 16;
     /** Most objects that a command looks at in one query, or changes at once. */
     public static final int BATCH = 1024;
     /** Most members that a command adds to a collection, in one change of the store, in memory until its end. */
@@ -35,6 +41,19 @@ public record OsdLimits(int maxTransferBytes) {
     /** Refuses a command that would add too many members to a collection at once. */
     static void checkAdded(long members) throws RefusedException {
         if (members > MAX_ADDED) {
+            throw RefusedException.illegal(AdditionalSense.INSUFFICIENT_RESOURCES);
+        }
+    }
+
+    /**
+     * Refuses to search all attributes too often: what is not found fills no reply.
+     *
+     * @param objects how many objects are searched in one change of the store
+     */
+    static void checkSearches(List<AttributeId> gets, long objects) throws RefusedException {
+        long searches = gets.stream().filter(id -> id.page() == AttributeId.ALL_PAGES
+                && id.number() != AttributeId.ALL_NUMBERS).count();
+        if (searches * objects > MAX_SEARCHES) {
             throw RefusedException.illegal(AdditionalSense.INSUFFICIENT_RESOURCES);
         }
     }

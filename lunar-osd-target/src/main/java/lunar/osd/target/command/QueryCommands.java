@@ -1,10 +1,10 @@
 package lunar.osd.target.command;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import lunar.block.StorageException;
 import lunar.osd.store.ObjectReader;
-import lunar.osd.store.ObjectWriter;
 import lunar.osd.store.StoredObject;
 import lunar.osd.target.attribute.Membership;
 import lunar.osd.target.attribute.RefusedException;
@@ -19,7 +19,11 @@ import lunar.scsi.Bytes;
 import lunar.scsi.InvalidParameterListException;
 import org.jspecify.annotations.Nullable;
 
-/** QUERY: finds the members of a collection whose attributes are within bounds; adds them to another collection. */
+/**
+ * QUERY: finds the members of a collection whose attributes are within bounds; adds them to another collection. It
+ * searches in a query of the store, as long as it takes, because changes wait for each other: an object that is removed
+ * before the change that adds it is left out.
+ */
 final class QueryCommands {
     private static final int HEADER_LENGTH = 13;
     private static final int UNCOUNTED = 8;
@@ -45,13 +49,31 @@ final class QueryCommands {
         if (command.matches() == 0) {
             run.query(objects -> search(run, command, list, objects, null));
         } else {
-            run.change(objects -> {
-                checkMatches(objects, command);
-                search(run, command, list, objects, objects);
-                return List.of(command.object());
-            });
-            run.device().lists().changed();
+            fill(run, command, list);
         }
+    }
+
+    private static void fill(CommandRun run, QueryCommand command, QueryList list)
+            throws StorageException, RefusedException {
+        var found = new ArrayList<ObjectId>();
+        run.begin();
+        run.querying(objects -> {
+            checkMatches(objects, command);
+            search(run, command, list, objects, found);
+        });
+        run.change(objects -> {
+            checkMatches(objects, command);
+            for (ObjectId object : found) {
+                if (run.isAborted()) {
+                    break;
+                }
+                if (objects.find(object).isPresent()) {
+                    Membership.add(objects, object, command.matches());
+                }
+            }
+            return List.of(command.object());
+        });
+        run.device().lists().changed();
     }
 
     private static void checkMatches(ObjectReader objects, QueryCommand command)
@@ -63,8 +85,9 @@ final class QueryCommands {
         }
     }
 
+    /** @param matches gets the members that are found, unless it is null */
     private static void search(CommandRun run, QueryCommand command, QueryList list,
-            ObjectReader objects, @Nullable ObjectWriter writer)
+            ObjectReader objects, @Nullable List<ObjectId> matches)
             throws StorageException, RefusedException {
         ObjectId collection = Existing.of(objects, command.object(), ObjectType.COLLECTION).id();
         long found = 0;
@@ -82,9 +105,9 @@ final class QueryCommands {
                     run.in().put(at, Values.int64(id).toArray());
                     at += ID_LENGTH;
                 }
-                if (writer != null) {
+                if (matches != null) {
                     OsdLimits.checkAdded(found);
-                    Membership.add(writer, object, command.matches());
+                    matches.add(object);
                 }
             }
         }

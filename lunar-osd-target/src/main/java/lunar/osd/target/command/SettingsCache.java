@@ -28,24 +28,28 @@ final class SettingsCache {
         ObjectSettings found = store
                 .<ObjectSettings, RuntimeException>query(
                         objects -> ObjectSettings.of(objects, object));
+        keep(object, found, before);
+        return found;
+    }
+
+    private synchronized void keep(ObjectId object, ObjectSettings found, long changesBefore) {
+        if (changes.get() != changesBefore) {
+            return; // what was read may be older than a change
+        }
         if (settings.size() >= OsdLimits.MAX_CACHED_SETTINGS) {
             settings.clear();
         }
         settings.put(object, found);
-        if (changes.get() != before) { // what was read may be older than a change
-            settings.remove(object);
-        }
-        return found;
     }
 
     /** Called after an object was removed. */
-    void forget(ObjectId object) {
+    synchronized void forget(ObjectId object) {
         changes.incrementAndGet();
         settings.remove(object);
     }
 
     /** Called after settings of any objects may have changed. */
-    void clear() {
+    synchronized void clear() {
         changes.incrementAndGet();
         settings.clear();
     }

@@ -21,7 +21,8 @@ import lunar.osd.wire.security.SecurityMethod;
  *
  * <p>An object descriptor of a partition, with an object type of user objects or collections and an object identifier
  * of zero, allows all objects of this type in the partition: an extension, so that a whole partition can be handed to
- * somebody with few credentials.
+ * somebody with few credentials. A command that uses a second collection needs such a descriptor: any other names one
+ * object.
  */
 final class CapabilityRules {
     private static final long ALL_BYTES = -1;
@@ -75,8 +76,9 @@ final class CapabilityRules {
         if (policy.object().isPresent() && !creates()) {
             checkCreated(policy.object().get());
         }
-        if (descriptor.policyAccessTag() != 0 && descriptor.policyAccessTag() != policy.tag()) {
-            throw Refusal.field(CapabilityField.tag(version), "the policy access tag is another");
+        checkTag(policy.tag());
+        if (policy.secondTag().isPresent()) {
+            checkSecond(policy.secondTag().getAsLong());
         }
         if (!capability.permissions().containsAll(required.permissions())) {
             throw Refusal.field(CapabilityField.PERMISSIONS,
@@ -145,6 +147,20 @@ final class CapabilityRules {
         }
     }
 
+    private void checkSecond(long tag) throws Refusal {
+        if (descriptor.type() != ObjectDescriptor.TYPE_PARTITION) {
+            throw Refusal.field(CapabilityField.object(version),
+                    "the capability is for one of two collections");
+        }
+        checkTag(tag);
+    }
+
+    private void checkTag(long tag) throws Refusal {
+        if (descriptor.policyAccessTag() != 0 && descriptor.policyAccessTag() != tag) {
+            throw Refusal.field(CapabilityField.tag(version), "the policy access tag is another");
+        }
+    }
+
     private void checkCreated(StoredObject object) throws Refusal {
         if (capability.objectCreatedMs() != 0 && object.type() != ObjectType.ROOT
                 && capability.objectCreatedMs() != object.time(Timestamp.CREATED)) {
@@ -153,14 +169,14 @@ final class CapabilityRules {
         }
     }
 
-    /** A command that changes data outside of any range needs a capability for all bytes. */
+    /** A command that changes data outside of any range, or tells about them, needs a capability for all bytes. */
     private void checkRange(SecuredRequest request) throws Refusal {
         long length = descriptor.rangeLength();
         if (length == 0 || length == ALL_BYTES) {
             return;
         }
         boolean unlimited = switch (command.action()) {
-            case APPEND, PUNCH, REMOVE -> true;
+            case APPEND, PUNCH, READ_MAP, REMOVE -> true;
             default -> request.sets().contains(UserObjectAttribute.LOGICAL_LENGTH.id());
         };
         boolean outside = request.extents().stream()
@@ -184,7 +200,7 @@ final class CapabilityRules {
         boolean gets = request.gets().stream()
                 .allMatch(id -> AttributeReader.isOfCurrentCommand(id.page())
                         || permitted.contains(id));
-        if (!sets || !gets) {
+        if (!sets || !gets || !permitted.containsAll(request.compared())) {
             throw Refusal.field(CapabilityField.ATTRIBUTES_ACCESS,
                     "the capability is for other attributes");
         }

@@ -120,18 +120,18 @@ public final class EnforcedSecurity implements DeviceSecurity {
         try {
             var rules = new CapabilityRules(request.command());
             SecurityMethod used = rules.method(method);
-            Bytes key = capabilityKey(request);
+            Signer signer = signer(request.command());
+            Bytes key = capabilityKey(request, signer.key());
             checkRequest(request, used, key);
             seal = CommandSeal.of(used, key, request.command());
             ObjectPolicy policy = store.<ObjectPolicy, RuntimeException>query(
-                    objects -> ObjectPolicy.read(objects, request.command().object(), request
-                            .command().common().capability().object().attributesAccess(), LIMITS));
+                    objects -> ObjectPolicy.read(objects, request, LIMITS));
             long now = clock.getAsLong();
             if (used.compareTo(SecurityMethod.CMDRSP) >= 0) {
                 checkNonce(request.command().common().security().nonce(), policy, now);
                 checkDataOut(request, used, key);
             }
-            checkKey(request.command(), policy);
+            checkKey(request.command(), signer, policy);
             rules.check(request, policy, bootEpoch, now);
             return new Admission(seal, Optional.empty());
         } catch (Refusal e) {
@@ -140,18 +140,38 @@ public final class EnforcedSecurity implements DeviceSecurity {
         }
     }
 
-    /** Computes the key that an issuer has put into the credential of the capability. */
-    private Bytes capabilityKey(SecuredRequest request) throws StorageException {
-        OsdCdb command = request.command();
-        long partition = command.object().partition();
-        SecretKey signing = switch (SigningKey.of(command)) {
-            case MASTER -> keys.master();
-            case ROOT -> keys.root().key();
-            case PARTITION -> keys.of(partition).partition().key();
-            case WORKING -> keys.of(partition).working()
-                    .get(command.common().capability().keyVersion()).key();
+    /**
+     * The key that signs the credential of a command.
+     *
+     * @param createdMs for a key of a partition, when the partition was created that it is the key of
+     */
+    private record Signer(SecretKey key, OptionalLong createdMs) {
+        static Signer above(SecretKey key) { return new Signer(key, OptionalLong.empty()); }
+
+        static Signer of(PartitionKeys partition, SecretKey key) {
+            return new Signer(key, OptionalLong.of(partition.createdMs()));
+        }
+    }
+
+    private Signer signer(OsdCdb command) throws StorageException {
+        return switch (SigningKey.of(command)) {
+            case MASTER -> Signer.above(keys.master());
+            case ROOT -> Signer.above(keys.root().key());
+            case PARTITION -> {
+                PartitionKeys partition = keys.of(command.object().partition());
+                yield Signer.of(partition, partition.partition().key());
+            }
+            case WORKING -> {
+                PartitionKeys partition = keys.of(command.object().partition());
+                yield Signer.of(partition, partition.working()
+                        .get(command.common().capability().keyVersion()).key());
+            }
         };
-        OsdVersion version = command.common().version();
+    }
+
+    /** Computes the key that an issuer has put into the credential of the capability. */
+    private Bytes capabilityKey(SecuredRequest request, SecretKey signing) {
+        OsdVersion version = request.command().common().version();
         return Credential.capabilityKey(
                 request.cdb().asSlice(Capability.AT, version.capabilityLength()),
                 systemId, signing.authentication());
@@ -179,17 +199,15 @@ public final class EnforcedSecurity implements DeviceSecurity {
     }
 
     /** Refuses a command of a key that is frozen, or of a partition that was created again since its key was read. */
-    private void checkKey(OsdCdb command, ObjectPolicy policy)
-            throws Refusal, StorageException {
-        SigningKey signing = SigningKey.of(command);
-        if (signing != SigningKey.WORKING && signing != SigningKey.PARTITION) {
+    private void checkKey(OsdCdb command, Signer signer, ObjectPolicy policy) throws Refusal {
+        if (signer.createdMs().isEmpty()) {
             return;
         }
-        if (keys.of(command.object().partition()).createdMs() != policy.partitionCreatedMs()) {
+        if (signer.createdMs().getAsLong() != policy.partitionCreatedMs()) {
             keys.changed();
             throw Refusal.integrity(command.common().version());
         }
-        if (signing == SigningKey.WORKING && (policy.frozenKeys()
+        if (SigningKey.of(command) == SigningKey.WORKING && (policy.frozenKeys()
                 & 1 << command.common().capability().keyVersion()) != 0) {
             throw Refusal.keyFrozen();
         }

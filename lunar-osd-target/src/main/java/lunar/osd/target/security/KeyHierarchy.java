@@ -9,8 +9,13 @@ import lunar.osd.security.SecretKey;
 import lunar.osd.store.ObjectReader;
 import lunar.osd.store.ObjectStore;
 import lunar.osd.store.ObjectWriter;
+import lunar.osd.target.attribute.Values;
 import lunar.osd.wire.ObjectId;
+import lunar.osd.wire.attribute.AttributeId;
+import lunar.osd.wire.command.KeyLevel;
 import lunar.osd.wire.command.SetKeyCommand;
+import lunar.osd.wire.page.PartitionAttribute;
+import lunar.scsi.Bytes;
 
 /**
  * The secret keys: the master key, the root key, and those of partitions. Keys that SET KEY has set are secret
@@ -57,17 +62,21 @@ final class KeyHierarchy {
         long before = changes.get();
         PartitionKeys found = store.<PartitionKeys, RuntimeException>query(
                 objects -> of(objects, partition));
+        keep(partition, found, before);
+        return found;
+    }
+
+    private synchronized void keep(long partition, PartitionKeys found, long changesBefore) {
+        if (changes.get() != changesBefore) {
+            return; // what was read may be older than a change
+        }
         if (partitions.size() >= MAX_CACHED) {
             partitions.clear();
         }
         partitions.put(partition, found);
-        if (changes.get() != before) { // what was read may be older than a change
-            partitions.remove(partition);
-        }
-        return found;
     }
 
-    /** Sets a key, which takes effect with the change, and invalidates all below. */
+    /** Sets a key, which takes effect with the change, and invalidates all below. A working key is not frozen then. */
     void set(ObjectWriter objects, SetKeyCommand command) throws StorageException {
         var object = ObjectId.ofPartition(command.partition());
         SecretKey above = switch (command.level()) {
@@ -82,10 +91,24 @@ final class KeyHierarchy {
         };
         objects.setAttribute(object, attribute, new SetKey(above.derive(command.seed()),
                 command.keyId(), SetKey.fingerprint(above)).encode());
+        if (command.level() == KeyLevel.WORKING) {
+            thaw(objects, object, command.keyVersion());
+        }
+    }
+
+    /** Takes a working key out of the frozen ones: where all are frozen, no command can set the attribute. */
+    private static void thaw(ObjectWriter objects, ObjectId partition, int version)
+            throws StorageException {
+        AttributeId id = PartitionAttribute.FROZEN_WORKING_KEYS.id();
+        Bytes frozen = objects.attribute(partition, id);
+        long left = Values.number(frozen) & ~(1L << version);
+        if (left != Values.number(frozen)) {
+            objects.setAttribute(partition, id, Values.number(left, frozen.length()));
+        }
     }
 
     /** Called after keys or partitions may have changed. */
-    void changed() {
+    synchronized void changed() {
         changes.incrementAndGet();
         partitions.clear();
     }

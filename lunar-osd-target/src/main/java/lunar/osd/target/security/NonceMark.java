@@ -13,6 +13,9 @@ import lunar.osd.wire.ObjectId;
 final class NonceMark {
     static final long AHEAD_MS = 10_000;
 
+    /** The latest time of a nonce, which has 48 bits. */
+    private static final long MAX_TIME_MS = (1L << 48) - 1;
+
     private final ObjectStore store;
     private volatile long markMs;
 
@@ -32,7 +35,7 @@ final class NonceMark {
         if (timeMs <= markMs) {
             return;
         }
-        long raised = timeMs + AHEAD_MS;
+        long raised = Math.min(timeMs + AHEAD_MS, MAX_TIME_MS);
         store.<Boolean, RuntimeException>change(objects -> {
             objects.setAttribute(ObjectId.ROOT, SecretAttribute.NONCE_MARK, Values.time(raised));
             return true;

@@ -3,17 +3,18 @@ package lunar.osd.target.security;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import lunar.block.StorageException;
 import lunar.osd.store.ObjectReader;
 import lunar.osd.store.StoredObject;
+import lunar.osd.target.attribute.NonceLimit;
 import lunar.osd.target.attribute.Values;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.attribute.AttributeId;
 import lunar.osd.wire.page.CollectionAttribute;
 import lunar.osd.wire.page.PartitionAttribute;
-import lunar.osd.wire.page.RootAttribute;
 import lunar.osd.wire.page.StandardPage;
 import lunar.osd.wire.page.UserObjectAttribute;
 import lunar.scsi.Bytes;
@@ -24,6 +25,7 @@ import lunar.scsi.wire.BigEndian;
  *
  * @param object the object, if it exists
  * @param tag its policy access tag; for one that is not there, that of new user objects
+ * @param secondTag policy access tag of the collection that the command uses besides its object, if there is one
  * @param partitionCreatedMs when its partition was created; 0 if it does not exist
  * @param method code of the method that the partition requires, if it says
  * @param frozenKeys bit n says that working key n is frozen
@@ -31,32 +33,36 @@ import lunar.scsi.wire.BigEndian;
  * @param newestMs how much newer than the clock a nonce may be
  * @param permitted attributes that the capability is limited to; empty for no limit
  */
-record ObjectPolicy(Optional<StoredObject> object, long tag, long partitionCreatedMs,
-        OptionalInt method, int frozenKeys, long oldestMs, long newestMs,
-        Optional<Set<AttributeId>> permitted) {
+record ObjectPolicy(Optional<StoredObject> object, long tag, OptionalLong secondTag,
+        long partitionCreatedMs, OptionalInt method, int frozenKeys, long oldestMs,
+        long newestMs, Optional<Set<AttributeId>> permitted) {
     private static final int ENTRY_LENGTH = 8;
 
     /**
-     * Reads the policy of an object.
+     * Reads the policy of the object of a command.
      *
-     * @param attributesAccess ALLOWED ATTRIBUTES ACCESS of the capability
      * @param limits what a device without attributes has as the limits of nonces
      */
-    static ObjectPolicy read(ObjectReader objects, ObjectId id, long attributesAccess,
-            NonceLimits limits) throws StorageException {
+    static ObjectPolicy read(ObjectReader objects, SecuredRequest request, NonceLimits limits)
+            throws StorageException {
+        ObjectId id = request.command().object();
+        long attributesAccess = request.command().common().capability().object()
+                .attributesAccess();
         var partition = ObjectId.ofPartition(id.partition());
         Optional<StoredObject> found = objects.find(id);
         Bytes method = objects.attribute(partition,
                 PartitionAttribute.DEFAULT_SECURITY_METHOD.id());
         Bytes frozen = objects.attribute(partition, PartitionAttribute.FROZEN_WORKING_KEYS.id());
+        Optional<ObjectId> second = request.secondCollection();
         return new ObjectPolicy(found, tag(objects, found, id),
+                second.isEmpty()
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(tag(objects, objects.find(second.get()), second.get())),
                 PartitionKeys.createdMs(objects, id.partition()),
                 method.length() == 0 ? OptionalInt.empty() : OptionalInt.of(method.at(0)),
                 (int) Values.number(frozen),
-                limit(objects, partition, PartitionAttribute.OLDEST_VALID_NONCE.id(),
-                        RootAttribute.OLDEST_VALID_NONCE_LIMIT.id(), limits.oldestMs()),
-                limit(objects, partition, PartitionAttribute.NEWEST_VALID_NONCE.id(),
-                        RootAttribute.NEWEST_VALID_NONCE_LIMIT.id(), limits.newestMs()),
+                NonceLimit.OLDEST.of(objects, partition, limits.oldestMs()),
+                NonceLimit.NEWEST.of(objects, partition, limits.newestMs()),
                 attributesAccess == 0
                         ? Optional.empty()
                         : Optional.of(permitted(objects.attribute(partition,
@@ -85,15 +91,6 @@ record ObjectPolicy(Optional<StoredObject> object, long tag, long partitionCreat
                                 PartitionAttribute.USER_OBJECT_POLICY_ACCESS_TAG.id()));
             }
         };
-    }
-
-    private static long limit(ObjectReader objects, ObjectId partition, AttributeId own,
-            AttributeId ofRoot, long otherwise) throws StorageException {
-        Bytes set = partition.isRoot() ? Bytes.EMPTY : objects.attribute(partition, own);
-        if (set.length() == 0) {
-            set = objects.attribute(ObjectId.ROOT, ofRoot);
-        }
-        return set.length() == 0 ? otherwise : Values.number(set);
     }
 
     /** Reads a list of pages and numbers; bytes behind the last entry are ignored. */
