@@ -72,7 +72,10 @@ final class DeviceLoops {
 
     void stop() { sources.forEach(source -> source.ownLoop().stop()); }
 
-    /** Stops the event loops, waits until they have ended, then closes the device. */
+    /**
+     * Stops the event loops, waits until they have ended, then closes the device. Called by a thread of these loops, it
+     * only stops them.
+     */
     void close() {
         stop();
         // A loop that waited for another loop could deadlock: that one may wait for it.

@@ -28,7 +28,10 @@ import lunar.rdma.MemoryUse;
 import lunar.rdma.RdmaDevice;
 import lunar.rdma.RdmaException;
 
-/** Opens connections and listeners over RDMA. A device is opened when its first one needs it. Thread-safe. */
+/**
+ * Opens connections and listeners over RDMA. A device is opened when the first connection or listener needs it.
+ * Thread-safe.
+ */
 final class IserLoops implements TransportProvider.Loops {
     private static final System.Logger LOG = System.getLogger("lunar.iser");
 

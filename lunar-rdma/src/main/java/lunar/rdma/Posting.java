@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Spin lock that is held while an operation is posted, which takes well under a microsecond; with a device that copies
- * data while they are posted, as long as that.
+ * Spin lock that is held while an operation is posted: for well under a microsecond, or, with a device that copies the
+ * data during the post, for the duration of the copy.
  */
 final class Posting {
     private static final int SPINS = 200;

@@ -4,7 +4,7 @@ import lunar.iscsi.login.DigestChoice;
 import lunar.iscsi.login.Offer;
 import lunar.iser.memory.DeviceMemory;
 
-/** Adapts the login keys that an end offers to iSER (RFC 7145 section 6). */
+/** Restricts the login keys that an end offers to values that iSER supports, and adds those of RFC 7145 (section 6). */
 public final class IserKeys {
     /** MaxOutstandingUnexpectedPDUs: receives in addition to those for commands or their responses. */
     static final int UNEXPECTED_PDUS = 32;

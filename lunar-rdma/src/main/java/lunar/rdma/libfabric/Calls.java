@@ -16,8 +16,8 @@ import java.lang.invoke.MethodHandle;
 final class Calls {
     private static final Linker LINKER = Linker.nativeLinker();
 
-    // None is linked as a critical function: a peer that is killed may leave a lock of shm held, and whoever waits for
-    // it then must not stop the garbage collector.
+    // None is linked as a critical function: a peer that is killed may leave a lock of shm held, and a thread that
+    // waits for it must not stop the garbage collector.
     private static final MethodHandle INT_1 = plain(
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
     private static final MethodHandle CONTROL = plain(

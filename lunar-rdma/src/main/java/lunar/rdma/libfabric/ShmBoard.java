@@ -172,18 +172,18 @@ final class ShmBoard implements AutoCloseable {
     }
 
     /**
-     * Sets the number of the sleep that the thread of a channel begins, which is another one than that of the sleep
-     * before; 0 while it does not sleep.
+     * Sets the number of the sleep that a channel's thread begins, which differs from that of its previous sleep; 0
+     * when the sleep has ended.
      */
     void setSleep(int channel, int number) {
         NUMBER.setVolatile(memory, CHANNEL_AT + channel * SLOT_BYTES, number);
     }
 
     /**
-     * Returns the number of the sleep of a channel's thread, which the caller must wake up once for it; 0 if the thread
-     * does not sleep. Each peer does so by itself: one that has died or is stopped does not keep others from it. A full
-     * fence, or a lock that the other thread takes as well, is between this and what the caller wakes it up for: the
-     * other thread sees that, or this one sees it sleep.
+     * Returns the number of the sleep of a channel's thread; 0 if it does not sleep. Each peer must wake the thread up
+     * once per sleep, and does not rely on the others, which may have ended or be stopped. Between the work for which
+     * the caller wakes the thread up and this call, there must be a full fence, or a lock that the thread takes as
+     * well: then either the thread sees that work before it sleeps, or the caller sees that the thread sleeps.
      */
     int sleep(int channel) {
         return (int) NUMBER.getOpaque(memory, CHANNEL_AT + channel * SLOT_BYTES);
@@ -219,7 +219,10 @@ final class ShmBoard implements AutoCloseable {
         } while (!STATE.compareAndSet(memory, connection.stateAt(), state, state & COUNT_MASK));
     }
 
-    /** Whether a message of the owner that has been received was in the sender's memory while it was copied. */
+    /**
+     * Whether a received message of the owner was still in the owner's memory when it was copied: the connection is
+     * open, or was closed after its peer had received all messages.
+     */
     boolean isDelivered(Connection connection) {
         return isOpen(connection)
                 || (int) NUMBER.getVolatile(memory, connection.deliveredAt()) == connection

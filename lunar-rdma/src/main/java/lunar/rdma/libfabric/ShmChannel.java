@@ -23,8 +23,8 @@ import lunar.rdma.spi.ProviderQueue;
  * wait for. So a thread that sleeps notes this on the {@link ShmBoard}, and a peer that has posted something for it
  * writes a byte to a socket ("rings").
  *
- * <p>A peer does not ring when it has room again: while messages are posted that it has not copied, the thread sleeps
- * only for short times.
+ * <p>A peer does not ring when it has room for messages again. So the thread sleeps only briefly while the peer has not
+ * copied all posted messages.
  */
 final class ShmChannel implements ProviderChannel {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
@@ -44,7 +44,7 @@ final class ShmChannel implements ProviderChannel {
     private final WakeUps wakeUps = new WakeUps();
     /** Whether {@link #wakeup} was called since the latest {@link #await}; {@link #poll} does not take it away. */
     private volatile boolean isWoken;
-    /** Whether the keys of {@link #await} have not been handled. */
+    /** Whether {@link #await} has selected keys, which the next {@link #poll} handles. */
     private boolean hasSelected;
 
     ShmChannel(ShmDomain domain) throws ProviderException {

@@ -138,8 +138,8 @@ final class ShmDomain implements ProviderDomain {
     }
 
     /**
-     * Waits until an access by the peer of a connection that has already begun has ended, or the peer's process. There
-     * is no other way: a peer that is stopped in the middle of one finishes it when it goes on.
+     * Waits until an access that the peer of a connection has begun has ended, or the peer's process has. The wait has
+     * no time limit, since a peer that is stopped in the middle of an access finishes it when it continues.
      */
     private void awaitAccess(int connection) {
         int access = board.access(connection);

@@ -90,8 +90,8 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
     private final ArrayDeque<Waiting> backlog = new ArrayDeque<>();
     private volatile boolean hasBacklog;
     /**
-     * Number of messages that have been passed to libfabric; written while posting. The fence of {@link #ring} is
-     * between that and a look whether the channel's thread sleeps, which reads this before it does.
+     * Number of messages that have been passed to libfabric; written while posting. {@link #ring} has a fence between
+     * this write and the check whether the channel's thread sleeps; that thread reads the number before it sleeps.
      */
     private int posted;
     /** Number of messages that have been sent; written by the thread that polls. */
@@ -256,12 +256,13 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
 
     /**
      * Continues the set-up of the connection. An endpoint of libfabric can send only after the peer's endpoint has
-     * answered, which that does while it is polled; an empty RDMA write, which has no effect at the peer, tests this.
+     * answered, which it does only while it is polled. An empty RDMA write, which has no effect at the peer, tests
+     * whether it has.
      */
     void progress() {
         try {
             if (isAborted) {
-                return; // by the handler of another endpoint, a moment ago
+                return; // the handler of another endpoint has just closed it
             }
             natives.progress();
             if (isProbing) {
@@ -271,7 +272,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
                     if (!isActive) {
                         establish(new byte[0]);
                     }
-                } // otherwise again soon: while they connect, both sides sleep shortly
+                } // otherwise try again soon: both sides sleep only briefly while they connect
             }
         } catch (IOException e) {
             closeLink();
@@ -307,7 +308,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
             wait(request, id);
         }
         if (request.operation() != Operation.READ && request.operation() != Operation.WRITE) {
-            // libfabric may have completed it, with the lock held that guards the queue while it is polled.
+            // libfabric may have completed it at once, under the lock that a poll of its queue takes as well.
             channel.wakeSleeping();
         }
         return isPosted;
@@ -485,7 +486,7 @@ final class ShmEndpoint implements ProviderEndpoint, ShmLink.User {
         if (isLost) {
             isLost = false;
             closeLink();
-            ended(new IOException("libfabric reports an error of no operation"));
+            ended(new IOException("libfabric reported an error that belongs to no operation"));
         }
     }
 

@@ -125,7 +125,7 @@ final class ShmPeer implements AutoCloseable {
 
     ProcessIdentity process() { return process; }
 
-    /** Whether a message of the peer that has been received was in its memory while it was copied. */
+    /** Whether a received message of the peer was still in the peer's memory when it was copied. */
     boolean isDelivered() {
         return board.isDelivered(message.connection());
     }
@@ -137,8 +137,8 @@ final class ShmPeer implements AutoCloseable {
 
     /**
      * Performs an RDMA operation between local pieces and memory of the peer, if that is registered for it. If the peer
-     * has been killed, and its number has become that of another process of the user before this side has heard of the
-     * end of the connection, it concerns that process.
+     * has been killed, and another process of the user has got its process id before this side has noticed the end of
+     * the connection, the operation accesses memory of that process.
      *
      * @param copier with the local pieces
      * @return 0, or the number of the error (errno)

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A locked file in /dev/shm that shows that a process is running, whatever its number is in the PID namespaces of
  * others. The kernel releases the lock when the process ends, even if it is killed. A process that starts deletes the
- * files of those of its user that have ended: an endpoint of libfabric's shm takes 16 MB, and libfabric creates none
- * under the name that an earlier process with the same number has left ("device or resource busy").
+ * files that ended processes of its user have left: an endpoint of libfabric's shm takes 16 MB, and libfabric creates
+ * none under the name that an earlier process with the same number has left ("device or resource busy").
  *
  * <p>The lock is one of fcntl(2), which a process loses if it closes the file under any other descriptor, so a process
  * never opens its own file a second time.
@@ -89,8 +89,8 @@ final class ShmPresence {
      * @param start when it was started: older files with its number are not its own
      */
     static ShmPresence show(Path folder, String pid, Instant start) throws IOException {
-        // Processes of a user that start wait for each other: none takes another, which has not locked its file yet, for
-        // one that has ended.
+        // The processes of a user do this one at a time: a process that has not locked its file yet would look as if it
+        // had ended.
         try (FileChannel starts = openStarts(folder)) {
             if (starts != null) {
                 FileLock _ = starts.lock();

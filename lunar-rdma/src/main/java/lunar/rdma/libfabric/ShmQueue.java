@@ -44,7 +44,7 @@ final class ShmQueue implements ProviderQueue {
         channel.wakeSleeping();
     }
 
-    /** Removes what has been reported, or grows if that is less than half: the queue may never be empty. */
+    /** Removes the reported entries if they are at least half of all, else grows, since it might never become empty. */
     private void makeRoom() {
         if (2 * next >= ended.size()) {
             ended.removeFirst(next);

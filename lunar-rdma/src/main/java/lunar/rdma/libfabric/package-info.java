@@ -6,8 +6,8 @@
  * Objects are plain native addresses here, of type {@code long}; {@link lunar.rdma.libfabric.Fid} has what is common to
  * them.
  *
- * <p>Functions that return at once are called as critical ones; those that may wait, such as those that open and close
- * objects, are not.
+ * <p>No function is linked as a critical one, since it may wait for a lock that a killed peer has left held: in a
+ * critical function, the waiting thread would stop the garbage collector.
  */
 @NullMarked
 package lunar.rdma.libfabric;
