@@ -161,16 +161,36 @@ final class DataStore {
         return length[0];
     }
 
+    /** Syncs files that are closed where too many wait for it. A failure is known to all flushes. */
+    void syncExcess(OpenFiles files) {
+        for (long each : files.excessUnsynced()) {
+            try {
+                var _ = sync(each, files);
+            } catch (StorageException e) {
+                System.getLogger(DataStore.class.getName()).log(System.Logger.Level.DEBUG,
+                        "sync of " + directory.file(each), e);
+            }
+        }
+    }
+
     private long syncOpenOrClosed(long data, OpenFiles files) throws IOException {
+        DataFile closed = files.closedUnsynced(data);
         DataFile open = files.ofData(data);
         if (open != null && open.isOpen()) {
             long length = open.length();
             try {
                 open.sync();
+                if (closed != null) {
+                    files.closedSynced(closed);
+                }
                 return length;
             } catch (ClosedChannelException _) {
                 assert !open.isOpen();
+                closed = files.closedUnsynced(data);
             }
+        }
+        if (closed != null && StableStorage.sync(closed, files)) {
+            return closed.length();
         }
         DataFile again = DataFile.open(ObjectId.ROOT, data, directory);
         try {

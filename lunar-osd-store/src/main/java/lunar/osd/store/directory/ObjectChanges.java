@@ -117,7 +117,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
             throws StorageException {
         byte[] small = staged.small();
         if (small != null) {
-            staged.given(effects);
+            staged.given(effects, overlay.files());
             return small.length == 0 ? 0 : insertSmall(small);
         }
         if (everyChange || replaces) {
@@ -125,7 +125,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         }
         boolean stable = staged.isSynced();
         long data = staged.data();
-        staged.given(effects);
+        staged.given(effects, overlay.files());
         require(sql.update("DELETE FROM staged WHERE data = ?", data) == 1, "staged data of",
                 object, "are gone");
         addUnsynced(object, data, stable ? staged.length() : 0, !stable);

@@ -193,6 +193,7 @@ final class ObjectFiles {
         } catch (StorageException e) {
             LOG.log(System.Logger.Level.DEBUG, "files stay open", e);
         }
+        store.syncExcess(files);
     }
 
     /** Saves the lengths of files, and closes those that no thread uses. */
