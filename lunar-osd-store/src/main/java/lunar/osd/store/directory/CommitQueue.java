@@ -183,7 +183,9 @@ final class CommitQueue implements AutoCloseable {
             sql.takeFailed();
             sql.control("BEGIN IMMEDIATE");
             long before = sql.changedRows();
-            overlay.touches().write(sql);
+            if (!overlay.space().isFull()) { // or removals would fail for lack of the space that these need
+                overlay.touches().write(sql);
+            }
             for (Request each : batch) {
                 execute(each, objects, batch.size() > 1);
             }

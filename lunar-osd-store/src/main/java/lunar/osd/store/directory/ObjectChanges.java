@@ -39,7 +39,10 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     /** Begins the next change. */
     void begin(Effects ofChange) { effects = ofChange; }
 
-    /** Timestamps are those of the row: the transaction has begun with those that accesses had set. */
+    /**
+     * Timestamps are those of the row: the transaction has begun with those that accesses had set, unless the medium is
+     * full.
+     */
     @Override
     public Optional<StoredObject> find(ObjectId object) throws StorageException {
         ObjectRow row = row(object);
