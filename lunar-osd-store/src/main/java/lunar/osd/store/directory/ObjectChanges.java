@@ -491,6 +491,14 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         effects.onCommit(() -> overlay.files().stable(data, length));
     }
 
+    /** Records that the file of an object should be there, with all of its length. */
+    void markDamaged(ObjectId object, long data) throws StorageException {
+        ObjectRow row = row(object);
+        if (row != null && row.data() == data) {
+            stable(data, overlay.length(row));
+        }
+    }
+
     /** Reserves data ids for files, which are discarded at the next start unless objects have them then. */
     long reserve(int count) throws StorageException {
         long first = ids.take(count, sql, effects);

@@ -52,7 +52,7 @@ final class StableStorage {
         }
     }
 
-    /** Makes an adopted file stable; false if it was removed meanwhile. */
+    /** Makes an adopted file stable; false if it is missing: removed meanwhile, or to be reported by {@link DataStore}. */
     private boolean sync(long data, OpenFiles files) throws IOException {
         DataFile closed = files.closedUnsynced(data);
         if (closed != null && sync(closed, files)) {
@@ -62,10 +62,8 @@ final class StableStorage {
                 StandardOpenOption.WRITE)) {
             directory.force(file, directory.file(data), false);
             return true;
-        } catch (NoSuchFileException e) {
-            if (files.adopted().has(data)) {
-                throw e;
-            }
+        } catch (NoSuchFileException _) {
+            files.adopted().remove(data);
             return false;
         }
     }
