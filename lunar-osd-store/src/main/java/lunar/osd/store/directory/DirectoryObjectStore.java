@@ -116,6 +116,7 @@ public final class DirectoryObjectStore implements ObjectStore {
 
     private void start() throws StorageException {
         new Recovery(directory, store, commits).run();
+        space.clear(); // it has uncounted what was removed, although nothing was counted
         readers.run(rows -> {
             rows.sql.all("SELECT part, used FROM partitions WHERE used != 0",
                     row -> new long[]{Keys.id(row.getLong(1)), row.getLong(2)})

@@ -112,11 +112,11 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     /**
      * Makes staged data an object's, and returns what its row has as data id.
      *
-     * @param replaces whether the object has data, which may be stable: then the file is made stable before, as the
-     *        flush of any object makes the change stable, and a power loss would leave neither
-     * @param whole whether the object must never have a part of the data, but all or none
+     * @param replaces whether the object has data, which may be stable, or must not get a part of these: then the file is
+     *        made stable before, as the flush of any object makes the change stable
+     * @param creates whether the object is created with the data: then a power loss leaves the whole object or none
      */
-    private long adopt(ObjectId object, Staged staged, boolean replaces, boolean whole)
+    private long adopt(ObjectId object, Staged staged, boolean replaces, boolean creates)
             throws StorageException {
         byte[] small = staged.small();
         if (small != null) {
@@ -131,8 +131,9 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         staged.given(effects, overlay.files());
         require(sql.update("DELETE FROM staged WHERE data = ?", data) == 1, "staged data of",
                 object, "are gone");
-        addUnsynced(object, data, stable ? staged.length() : 0, !stable);
-        if (!stable && whole) {
+        long whole = creates ? -staged.length() : 0;
+        addUnsynced(object, data, stable ? staged.length() : whole, !stable);
+        if (!stable && creates) {
             overlay.files().adopted().add(data, staged.length());
         }
         return data;
@@ -151,7 +152,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         Staged staged = staged(data);
         long length = staged.length();
         dropData(Objects.requireNonNull(row));
-        setData(row, length, adopt(object, staged, row.data() != 0, true));
+        setData(row, length, adopt(object, staged, true, false));
         grow(object, length, length, Growth.UNLIMITED);
     }
 
@@ -439,7 +440,12 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         }
     }
 
-    /** Records that the length of an object is that of its file, which may be longer than what is stable. */
+    /**
+     * Records that the length of an object is that of its file, which may be longer than what is stable.
+     *
+     * @param stable bytes that are stable at least; the negative length with which the object was created while nothing is
+     *        stable
+     */
     void addUnsynced(ObjectId object, long data, long stable, boolean newEntry)
             throws StorageException {
         sql.update("INSERT OR REPLACE INTO unsynced VALUES (?, ?, ?, ?)", data, Keys.part(object),
@@ -476,6 +482,15 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         ObjectRow row = row(object);
         if (row != null && row.data() == data) {
             setData(row, 0, 0);
+        }
+        removeUnsynced(data);
+    }
+
+    /** Records that a file was lost in a power failure, or a part of it, with which its object was created. */
+    void loseObject(ObjectId object, long data) throws StorageException {
+        ObjectRow row = row(object);
+        if (row != null && row.data() == data) {
+            remove(object);
         }
         removeUnsynced(data);
     }
