@@ -133,7 +133,7 @@ final class DataStore {
     }
 
     /**
-     * Makes the data of an id stable, whose file may be closed or removed meanwhile. A file that is missing is reported.
+     * Makes the data of an id stable, whose file may be closed or removed meanwhile. Reports a file that is missing.
      *
      * @return bytes of the file before; -1 if it is gone or missing
      */
@@ -168,7 +168,7 @@ final class DataStore {
         return length[0];
     }
 
-    /** Reports a file that is missing and was not removed, so that the next start does not take its object for empty. */
+    /** Reports a file that is missing, unless it was removed; the next start does not take its object for empty. */
     private void recordMissing(long data, OpenFiles files) throws StorageException {
         ObjectId object = files.unsynced().get(data);
         if (object != null) {

@@ -46,8 +46,8 @@ final class Failures {
     }
 
     /**
-     * Whether a commit that has failed so is in the log nevertheless, as far as is known: the log is synced, and its index
-     * made longer, after the commit was written. SQLITE_FULL is a failure of that write.
+     * Whether a commit that has failed so may be in the log nevertheless: the log is synced, and its index made longer,
+     * after the commit was written. SQLITE_FULL is a failure of that write.
      */
     static boolean mayBeCommitted(StorageException e) {
         return !(e.getCause() instanceof SQLException cause

@@ -112,8 +112,8 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     /**
      * Makes staged data an object's, and returns what its row has as data id.
      *
-     * @param replaces whether the object has data, which may be stable, or must not get a part of these: then the file is
-     *        made stable before, as the flush of any object makes the change stable
+     * @param replaces whether the object has data, which may be stable, or must not get a part of these: then the file
+     *        is made stable before, as the flush of any object makes the change stable
      * @param creates whether the object is created with the data: then a power loss leaves the whole object or none
      */
     private long adopt(ObjectId object, Staged staged, boolean replaces, boolean creates)
@@ -443,8 +443,8 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     /**
      * Records that the length of an object is that of its file, which may be longer than what is stable.
      *
-     * @param stable bytes that are stable at least; the negative length with which the object was created while nothing is
-     *        stable
+     * @param stable bytes that are stable at least; the negative length with which the object was created while nothing
+     *        is stable
      */
     void addUnsynced(ObjectId object, long data, long stable, boolean newEntry)
             throws StorageException {

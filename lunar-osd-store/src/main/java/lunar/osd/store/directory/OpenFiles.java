@@ -32,8 +32,8 @@ final class OpenFiles implements AutoCloseable {
     /** Files whose directory entry may not be stable. */
     private final Set<Long> newEntries = ConcurrentHashMap.newKeySet();
     /**
-     * Files that are closed and not synced, in that order, with the descriptors to sync them by: a kernel that has a file
-     * open nowhere may forget that it could not write it back. Guarded by this.
+     * Files that are closed and not synced, in that order, with the descriptors to sync them by: a kernel that has a
+     * file open nowhere may forget that it could not write it back. Guarded by this.
      */
     private final Map<Long, DataFile> closedUnsynced = new LinkedHashMap<>();
     private final AdoptedFiles adopted = new AdoptedFiles();

@@ -52,7 +52,7 @@ final class StableStorage {
         }
     }
 
-    /** Makes an adopted file stable; false if it is missing: removed meanwhile, or to be reported by {@link DataStore}. */
+    /** Makes an adopted file stable; false if it is missing: removed meanwhile, or {@link DataStore} reports it. */
     private boolean sync(long data, OpenFiles files) throws IOException {
         DataFile closed = files.closedUnsynced(data);
         if (closed != null && sync(closed, files)) {
