@@ -15,9 +15,11 @@ import lunar.osd.wire.ObjectId;
  * concern of its user.
  *
  * <p><b>Durability.</b> A change of the name space or of attributes, a write, and a removal have survived the end of
- * the process, however it ends, when the method returns; power loss may undo them, in the order in which they were
- * made, until a flush. A flush has survived power loss when it returns. A store may be opened so that every change is
- * flushed. Timestamps set by {@link #touch} may be lost until the next flush.
+ * the process, however it ends, when the method returns; power loss may undo them until a flush. It undoes changes of
+ * the name space and of attributes from the last one on, in their order, except that it may remove an object that was
+ * created with data; of data that was written in place it leaves any part. A flush has survived power loss when it
+ * returns. A store may be opened so that every change is flushed. Timestamps set by {@link #touch} may be lost until
+ * the next flush.
  *
  * <p><b>Atomicity.</b> A change takes effect as a whole or not at all, for other threads and after a crash. Data is
  * written in place: a crash during a write leaves any part of its range written. {@link #punch} is atomic.

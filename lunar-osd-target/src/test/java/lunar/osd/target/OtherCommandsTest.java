@@ -7,6 +7,7 @@ import static lunar.osd.target.OsdFixture.v2;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -15,6 +16,7 @@ import lunar.osd.wire.BufferPart;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.OsdVersion;
 import lunar.osd.wire.ServiceAction;
+import lunar.osd.wire.attribute.AttributeId;
 import lunar.osd.wire.attribute.ListParameters;
 import lunar.osd.wire.attribute.PageParameters;
 import lunar.osd.wire.command.ByteRangeCommand;
@@ -24,6 +26,7 @@ import lunar.osd.wire.command.FlushCommand;
 import lunar.osd.wire.command.FlushScope;
 import lunar.osd.wire.command.Isolation;
 import lunar.osd.wire.command.KeyLevel;
+import lunar.osd.wire.command.OsdCdb;
 import lunar.osd.wire.command.PerformScsiCommand;
 import lunar.osd.wire.command.PerformTaskManagementCommand;
 import lunar.osd.wire.command.ReadMapCommand;
@@ -110,6 +113,36 @@ class OtherCommandsTest {
         Reply refused = device.run(new FlushCommand(ServiceAction.FLUSH_OSD, sets, ObjectId.ROOT,
                 FlushScope.ALL, 0, 0, 0), new byte[]{9, 0, 0, 0, 0, 0, 0, 0}, 0);
         assertThat(refused.sense().key()).isEqualTo(SenseKey.DATA_PROTECT);
+    }
+
+    /** Attributes are set after the function of the command. */
+    @Test
+    void shouldFlushAttributesThatACommandSets() throws Exception {
+        var id = new AttributeId(0x1_0000, 1);
+        var flushed = new ArrayList<Bytes>();
+        CommonFields fua = v2()
+                .withOptions(new CommandOptions(Isolation.DEFAULT, true, false, false));
+        try (var flushing = new OsdFixture(InterceptedStore.of("flush", (store, _) -> {
+            flushed.add(store.<Bytes, RuntimeException>query(
+                    objects -> objects.attribute(OBJECT, id)));
+            return Optional.empty();
+        })).withObject()) {
+            for (int value = 1; value <= 2; value++) {
+                flushed.clear();
+                Attributes.Lists lists = Attributes.lists(
+                        List.of(Attributes.set(id, (byte) value)), List.of());
+                OsdCdb command = value == 1
+                        ? new ByteRangeCommand(ServiceAction.READ, lists.in(fua), OBJECT, 0, 0, 0)
+                        : new FlushCommand(ServiceAction.FLUSH, lists.in(v2()), OBJECT,
+                                FlushScope.ATTRIBUTES, 0, 0, 0);
+                flushing.run(command, lists.out(), 0).isGood();
+                assertThat(flushed).last().as(command.toString())
+                        .isEqualTo(Bytes.of((byte) value));
+            }
+            flushed.clear();
+            flushing.run(new ByteRangeCommand(ServiceAction.READ, fua, OBJECT, 0, 0, 0)).isGood();
+            assertThat(flushed).isEmpty();
+        }
     }
 
     @Test

@@ -89,13 +89,25 @@ public final class MultipartUploads {
         try {
             uploads.flush(upload, change);
         } catch (IOException e) {
-            upload.discard(number, part); // the device may not have it: no completion may use it
+            takeBack(upload, number, part, replaced, e);
             throw e;
         }
         if (replaced.isPresent()) {
             data.remove(replaced.get().data());
         }
         return part;
+    }
+
+    /** Takes back a part that the device may not have: no completion may use it, but one may use what it replaced. */
+    private void takeBack(Upload upload, int number, PartRecord part,
+            Optional<PartRecord> replaced, IOException cause) {
+        synchronized (upload) {
+            try {
+                uploads.takeBack(upload, number, part, replaced);
+            } catch (IOException e) {
+                cause.addSuppressed(e);
+            }
+        }
     }
 
     private static void requireOpen(Upload upload) throws S3Exception {
@@ -116,12 +128,13 @@ public final class MultipartUploads {
         NavigableMap<Integer, PartRecord> parts;
         synchronized (upload) {
             requireOpen(upload);
-            boolean completed = isObject(upload);
+            if (isObject(upload)) { // the parts are the object's
+                bucket.flush(upload.record().key());
+                uploads.remove(upload);
+                return;
+            }
             parts = upload.parts();
             uploads.remove(upload);
-            if (completed) {
-                return; // the parts are the object's
-            }
         }
         var _ = change.flush(ObjectId.ofPartition(partition));
         for (PartRecord each : parts.values()) {
@@ -129,8 +142,17 @@ public final class MultipartUploads {
         }
     }
 
-    /** Returns the object that an upload has become, if its key still has it: a completion may be repeated. */
-    public Optional<ObjectRecord> completed(String key, String uploadId) throws IOException {
+    /** Returns the object that an upload has become, which is stable then: a completion may be repeated. */
+    public Optional<ObjectRecord> repeat(String key, String uploadId) throws IOException {
+        if (completed(key, uploadId).isEmpty()) {
+            return Optional.empty();
+        }
+        bucket.flush(key);
+        return completed(key, uploadId);
+    }
+
+    /** Returns the object that an upload has become, if its key still has it. */
+    private Optional<ObjectRecord> completed(String key, String uploadId) throws IOException {
         try {
             ObjectRecord record = bucket.find(key);
             return record.upload() != 0 && Upload.text(record.upload()).equals(uploadId)

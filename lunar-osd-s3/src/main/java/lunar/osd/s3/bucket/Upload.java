@@ -52,9 +52,13 @@ public final class Upload {
         return Optional.ofNullable(parts.put(number, part));
     }
 
-    /** Removes a part, unless another one has replaced it. */
-    synchronized void discard(int number, PartRecord part) {
-        parts.remove(number, part);
+    /** Puts back what a part has replaced; false if another one has replaced that part. */
+    boolean takeBack(int number, PartRecord part, Optional<PartRecord> replaced) {
+        boolean removed = parts.remove(number, part);
+        if (removed && replaced.isPresent()) {
+            parts.put(number, replaced.get());
+        }
+        return removed;
     }
 
     boolean isCompleting() { return completing; }

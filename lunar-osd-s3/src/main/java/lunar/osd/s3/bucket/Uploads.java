@@ -111,6 +111,18 @@ final class Uploads {
         return upload.add(number, part);
     }
 
+    /**
+     * Takes back a part that may not be stable: the upload has the one again that it has replaced. Called with the
+     * upload's monitor held.
+     */
+    void takeBack(Upload upload, int number, PartRecord part, Optional<PartRecord> replaced)
+            throws IOException {
+        if (upload.takeBack(number, part, replaced) && replaced.isPresent()) {
+            backend.set(objectId(upload.object()),
+                    List.of(new Attribute(Layout.part(number), replaced.get().encode())));
+        }
+    }
+
     /** Notes that a completion begins. Called with the upload's monitor held. */
     void begin(Upload upload, long data) throws IOException {
         upload.setCompleting();
@@ -121,8 +133,16 @@ final class Uploads {
     /** Removes an upload, not its parts. Called with the upload's monitor held. */
     void remove(Upload upload) throws IOException {
         upload.end();
-        known.remove(upload.object());
-        backend.remove(objectId(upload.object()));
+        remove(upload.object());
+    }
+
+    /** Removes an upload from the device first: nobody may find it there as one that has not ended. */
+    private void remove(long object) throws IOException {
+        try {
+            backend.remove(objectId(object));
+        } finally {
+            known.remove(object); // if that has failed, what the device has is found again
+        }
     }
 
     /**
@@ -131,8 +151,7 @@ final class Uploads {
      */
     void removeCompleted(long object) throws IOException {
         if (object != 0) {
-            known.remove(object);
-            backend.remove(objectId(object));
+            remove(object);
         }
     }
 

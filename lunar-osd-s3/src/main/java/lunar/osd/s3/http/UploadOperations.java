@@ -145,7 +145,7 @@ final class UploadOperations {
         } catch (S3Exception e) {
             if (e.error() == S3Error.NO_SUCH_UPLOAD) {
                 // The client repeats a completion whose response it has not got.
-                return uploads.completed(key, uploadId).orElseThrow(() -> e);
+                return uploads.repeat(key, uploadId).orElseThrow(() -> e);
             }
             throw e;
         }

@@ -38,7 +38,8 @@ public final class StoreBackend implements ObjectBackend {
     private final AtomicInteger changesLeft = new AtomicInteger(Integer.MAX_VALUE);
     private volatile Failure failure = Failure.BEFORE;
     private final AtomicLong losses = new AtomicLong();
-    private volatile FlushHook beforeFlush = _ -> {};
+    private volatile Hook beforeFlush = _ -> {};
+    private volatile Hook beforeRemoval = _ -> {};
 
     public StoreBackend() { this(ObjectStores.inMemory()); }
 
@@ -55,15 +56,20 @@ public final class StoreBackend implements ObjectBackend {
         changesLeft.set(changes);
     }
 
-    /** What happens before an object is flushed. */
+    /** What happens before an object is flushed or removed. */
     @FunctionalInterface
-    public interface FlushHook {
+    public interface Hook {
         void run(ObjectId object) throws IOException;
     }
 
     /** Sets what happens before each flush. */
-    public void beforeFlush(FlushHook hook) {
+    public void beforeFlush(Hook hook) {
         beforeFlush = hook;
+    }
+
+    /** Sets what happens before each removal. */
+    public void beforeRemoval(Hook hook) {
+        beforeRemoval = hook;
     }
 
     /** Makes the device report that it may have lost changes; it has them still. */
@@ -300,6 +306,7 @@ public final class StoreBackend implements ObjectBackend {
 
     @Override
     public void remove(ObjectId object) throws IOException {
+        beforeRemoval.run(object);
         change(() -> store.change(objects -> {
             if (objects.find(object).isPresent()) {
                 objects.remove(object);

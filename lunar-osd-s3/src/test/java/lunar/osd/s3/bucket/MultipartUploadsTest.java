@@ -140,7 +140,7 @@ class MultipartUploadsTest {
         assertThat(complete(bucket, upload, right).length()).isEqualTo(5008);
         assertError(S3Error.NO_SUCH_UPLOAD, () -> complete(bucket, upload, right));
         assertError(S3Error.NO_SUCH_UPLOAD, () -> putPart(bucket, upload, 1, "late"));
-        assertThat(bucket.multipart().completed("key", upload.id())).isPresent();
+        assertThat(bucket.multipart().repeat("key", upload.id())).isPresent();
     }
 
     @Test
@@ -313,6 +313,56 @@ class MultipartUploadsTest {
         Upload found = again.multipart().find("key", upload.id());
         assertThat(complete(again, found, named()).length()).isEqualTo(5008);
         assertThat(flushed).anyMatch(object -> object.object() >= Layout.HEADS);
+    }
+
+    @Test
+    void shouldFlushObjectOfUploadThatIsAborted() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        Upload upload = create(bucket);
+        Bucket again = restartedInCompletion(upload, bucket, AFTER_HEAD);
+        var flushed = new ArrayList<ObjectId>();
+        backend.beforeFlush(flushed::add);
+        again.multipart().abort(again.multipart().find("key", upload.id()));
+        assertThat(flushed).anyMatch(object -> object.object() >= Layout.HEADS);
+        flushed.clear();
+        assertThat(again.multipart().repeat("key", upload.id())).isPresent();
+        assertThat(flushed).anyMatch(object -> object.object() >= Layout.HEADS);
+        assertThat(again.multipart().repeat("key", "0")).isEmpty();
+        assertThat(get(again)).isEqualTo(String.join("", PARTS));
+    }
+
+    /** The completion would acknowledge an object whose parts the abort removes. */
+    @Test
+    void shouldNotCompleteUploadThatIsBeingAborted() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        Upload upload = create(bucket);
+        putParts(bucket, upload);
+        var completions = new AtomicLong();
+        backend.beforeRemoval(object -> {
+            if (object.object() < Layout.DATA) {
+                completions.incrementAndGet();
+                assertError(S3Error.NO_SUCH_UPLOAD, () -> complete(bucket,
+                        bucket.multipart().find("key", upload.id()), named()));
+            }
+        });
+        bucket.multipart().abort(upload);
+        assertThat(completions).hasValue(1);
+        assertError(S3Error.NO_SUCH_KEY, () -> bucket.find("key"));
+    }
+
+    @Test
+    void shouldKeepAPartWhoseReplacementFails() throws IOException, S3Exception {
+        Bucket bucket = open(backend).create("bucket");
+        Upload upload = create(bucket);
+        putPart(bucket, upload, 1, "a");
+        assertThat(lostAt(backend, 1, () -> putPart(bucket, upload, 1, "b"))).isTrue();
+        Bucket again = open(backend).find("bucket");
+        for (Bucket each : List.of(again, bucket)) {
+            assertThat(each.multipart().find("key", upload.id()).parts().get(1))
+                    .extracting(PartRecord::etag).isEqualTo(md5("a"));
+        }
+        var _ = complete(bucket, upload, List.of(new Completion.Named(1, md5("a"), List.of())));
+        assertThat(get(bucket)).isEqualTo("a");
     }
 
     /** The device loses power before each flush of a part and of a completion in turn. */

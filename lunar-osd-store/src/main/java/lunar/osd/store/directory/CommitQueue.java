@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import lunar.block.DeviceGoneException;
-import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
@@ -184,7 +183,9 @@ final class CommitQueue implements AutoCloseable {
             sql.takeFailed();
             sql.control("BEGIN IMMEDIATE");
             long before = sql.changedRows();
-            overlay.touches().write(sql);
+            if (!overlay.space().isFull()) { // or removals would fail for lack of the space that these need
+                overlay.touches().write(sql);
+            }
             for (Request each : batch) {
                 execute(each, objects, batch.size() > 1);
             }
@@ -290,12 +291,14 @@ final class CommitQueue implements AutoCloseable {
         }
     }
 
-    /** Commits. The log may have the commit even if it could not be synced, and the next start goes by the log. */
+    /** Commits. The log may have the commit even if that fails, and the next start goes by the log. */
     private void end(List<Request> batch) throws StorageException {
         try {
             sql.control("COMMIT");
-        } catch (LostWritesException e) {
-            batch.forEach(each -> each.effects.uncertain());
+        } catch (StorageException e) {
+            if (Failures.mayBeCommitted(e)) {
+                batch.forEach(each -> each.effects.uncertain());
+            }
             throw e;
         }
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousFileChannel;
+import java.nio.channels.Channel;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -243,17 +244,53 @@ final class DataFile {
         directory.force(own, path, false);
     }
 
+    /** Takes over what syncs a file of the data id that was closed for transfers. */
+    synchronized void syncInsteadOf(DataFile closed) {
+        AsynchronousFileChannel other;
+        synchronized (closed) {
+            other = closed.syncing;
+            closed.syncing = null;
+        }
+        if (syncing == null) {
+            syncing = other;
+        } else {
+            close(other);
+        }
+    }
+
+    /** Closes the file, which no thread may be using, except for {@link #sync}. {@link #close} must follow. */
+    synchronized void closeForTransfers() {
+        if (state == State.OPEN) {
+            try {
+                openForSync();
+            } catch (IOException e) { // then the kernel alone remembers a failure of writeback
+                log(e);
+            }
+            state = State.CLOSED;
+            close(channel);
+        }
+    }
+
     /** Closes the file, which no thread may be using. */
     synchronized void close() {
-        if (state == State.CLOSED) {
-            return;
-        }
         state = State.CLOSED;
-        try (AsynchronousFileChannel own = syncing; FileChannel mine = channel) {
-            assert mine != null && (own == null || own.isOpen());
+        close(channel);
+        close(syncing);
+        syncing = null;
+    }
+
+    private void close(@Nullable Channel any) {
+        try {
+            if (any != null) {
+                any.close();
+            }
         } catch (IOException e) { // nothing is lost: what matters was reported by fsync(2)
-            System.getLogger(DataFile.class.getName()).log(System.Logger.Level.DEBUG,
-                    path.toString(), e);
+            log(e);
         }
+    }
+
+    private void log(IOException e) {
+        System.getLogger(DataFile.class.getName()).log(System.Logger.Level.DEBUG,
+                path.toString(), e);
     }
 }

@@ -7,6 +7,9 @@ import java.nio.file.NoSuchFileException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.osd.wire.ObjectId;
 
@@ -19,6 +22,7 @@ final class DataStore {
     static final int SMALL = 4096;
     /** Ids that are reserved at a time. */
     private static final int RESERVED = 256;
+    private static final int MAX_REPORTED = 1000;
 
     private final StoreDirectory directory;
     private final CommitQueue commits;
@@ -27,6 +31,8 @@ final class DataStore {
     private final ArrayDeque<Long> reserved = new ArrayDeque<>();
     /** Ids of the table {@code staged} without a file. */
     private final List<Long> discarded = new ArrayList<>();
+    /** Data ids whose damage was logged. */
+    private final Set<Long> reported = ConcurrentHashMap.newKeySet();
 
     DataStore(StoreDirectory directory, CommitQueue commits, StableStorage stability,
             PlatformThreads threads) {
@@ -127,9 +133,9 @@ final class DataStore {
     }
 
     /**
-     * Makes the data of an id stable, whose file may be closed or removed meanwhile.
+     * Makes the data of an id stable, whose file may be closed or removed meanwhile. Reports a file that is missing.
      *
-     * @return bytes of the file before; -1 if it is gone
+     * @return bytes of the file before; -1 if it is gone or missing
      */
     long sync(long data, OpenFiles files) throws StorageException {
         var length = new long[]{-1};
@@ -137,14 +143,13 @@ final class DataStore {
         boolean entries = files.hasNewEntry(data);
         threads.run(() -> {
             try {
-                length[0] = syncOpenOrClosed(data, files);
+                long bytes = syncOpenOrClosed(data, files);
                 if (entries) {
                     directory.syncEntries(data);
                 }
-            } catch (NoSuchFileException e) {
-                if (files.isUnsynced(data)) {
-                    failure[0] = e;
-                }
+                length[0] = bytes;
+            } catch (NoSuchFileException _) {
+                length[0] = -1;
             } catch (IOException e) {
                 failure[0] = e;
             }
@@ -157,20 +162,66 @@ final class DataStore {
         }
         if (length[0] >= 0) {
             files.adopted().synced(data);
+        } else {
+            recordMissing(data, files);
         }
         return length[0];
     }
 
+    /** Reports a file that is missing, unless it was removed; the next start does not take its object for empty. */
+    private void recordMissing(long data, OpenFiles files) throws StorageException {
+        ObjectId object = files.unsynced().get(data);
+        if (object != null) {
+            files.adopted().remove(data);
+            var _ = damaged(object, data, "is missing");
+            commits.run(objects -> {
+                objects.markDamaged(object, data);
+                return true;
+            });
+        }
+    }
+
+    /** Reports, once, that the data of an object are damaged; returns what to throw. */
+    MediumException damaged(ObjectId object, long data, String problem) {
+        String what = "object store: the data of object " + object + " are damaged: file "
+                + directory.file(data) + " " + problem;
+        if (reported.size() < MAX_REPORTED && reported.add(data)) {
+            System.getLogger(DataStore.class.getName()).log(System.Logger.Level.ERROR,
+                    what + "; restore the object from a backup");
+        }
+        return new MediumException(what);
+    }
+
+    /** Syncs files that are closed where too many wait for it. A failure is known to all flushes. */
+    void syncExcess(OpenFiles files) {
+        for (long each : files.excessUnsynced()) {
+            try {
+                var _ = sync(each, files);
+            } catch (StorageException e) {
+                System.getLogger(DataStore.class.getName()).log(System.Logger.Level.DEBUG,
+                        "sync of " + directory.file(each), e);
+            }
+        }
+    }
+
     private long syncOpenOrClosed(long data, OpenFiles files) throws IOException {
+        DataFile closed = files.closedUnsynced(data);
         DataFile open = files.ofData(data);
         if (open != null && open.isOpen()) {
             long length = open.length();
             try {
                 open.sync();
+                if (closed != null) {
+                    files.closedSynced(closed);
+                }
                 return length;
             } catch (ClosedChannelException _) {
                 assert !open.isOpen();
+                closed = files.closedUnsynced(data);
             }
+        }
+        if (closed != null && StableStorage.sync(closed, files)) {
+            return closed.length();
         }
         DataFile again = DataFile.open(ObjectId.ROOT, data, directory);
         try {

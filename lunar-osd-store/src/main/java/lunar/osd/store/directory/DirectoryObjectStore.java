@@ -28,6 +28,9 @@ import lunar.osd.wire.ObjectId;
  * <p>Thread-safe. A change may be executed by the thread of another change.
  */
 public final class DirectoryObjectStore implements ObjectStore {
+    private static final System.Logger LOG = System
+            .getLogger(DirectoryObjectStore.class.getName());
+
     private final StoreDirectory directory;
     private final StoreLock lock;
     private final UUID identity;
@@ -113,6 +116,7 @@ public final class DirectoryObjectStore implements ObjectStore {
 
     private void start() throws StorageException {
         new Recovery(directory, store, commits).run();
+        space.clear(); // it has uncounted what was removed, although nothing was counted
         readers.run(rows -> {
             rows.sql.all("SELECT part, used FROM partitions WHERE used != 0",
                     row -> new long[]{Keys.id(row.getLong(1)), row.getLong(2)})
@@ -156,11 +160,16 @@ public final class DirectoryObjectStore implements ObjectStore {
         return commits.<T, E>run(change::run);
     }
 
+    /** Timestamps that cannot be written wait for a later change: the access that sets them must not fail. */
     @Override
     public void touch(ObjectId object, Set<Timestamp> which, long timeMs) throws StorageException {
         requireOpen();
-        if (touches.set(object, which, timeMs)) {
-            commits.run(_ -> true);
+        if (touches.set(object, which, timeMs) && !space.isFull()) {
+            try {
+                commits.run(_ -> true);
+            } catch (StorageException e) {
+                LOG.log(System.Logger.Level.DEBUG, "timestamps are written later", e);
+            }
         }
     }
 
@@ -231,7 +240,7 @@ public final class DirectoryObjectStore implements ObjectStore {
         stability.check();
         commits.syncAdopted(); // each directory once
         for (long each : open.unsynced().keySet()) {
-            store.sync(each, open);
+            var _ = store.sync(each, open); // not of those that are missing
         }
         commits.runStable(_ -> true);
     }

@@ -21,7 +21,8 @@ final class Failures {
 
     static StorageException of(SQLException e) {
         return switch (code(e)) {
-            case SQLITE_FULL -> noSpace(e);
+            // The second: the index of the log, which is memory-mapped, cannot become longer.
+            case SQLITE_FULL, SQLITE_IOERR_SHMSIZE -> noSpace(e);
             case SQLITE_IOERR_FSYNC, SQLITE_IOERR_DIR_FSYNC -> new LostWritesException(
                     "object store: the database could not be made stable: " + e.getMessage(), e);
             default -> new MediumException("object store: database: " + e.getMessage(), e);
@@ -42,6 +43,15 @@ final class Failures {
 
     private static NoSpaceException noSpace(Exception e) {
         return new NoSpaceException("object store: no space left on the file system", e);
+    }
+
+    /**
+     * Whether a commit that has failed so may be in the log nevertheless: the log is synced, and its index made longer,
+     * after the commit was written. SQLITE_FULL is a failure of that write.
+     */
+    static boolean mayBeCommitted(StorageException e) {
+        return !(e.getCause() instanceof SQLException cause
+                && code(cause) == SQLiteErrorCode.SQLITE_FULL);
     }
 
     /** Whether a file is no SQLite database or its content contradicts itself. */

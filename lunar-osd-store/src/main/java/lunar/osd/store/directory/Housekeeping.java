@@ -109,7 +109,10 @@ final class Housekeeping implements AutoCloseable {
                 Lock lock = locks.exclusive(each.getValue());
                 if (lock.tryLock()) {
                     held.add(lock);
-                    lengths.put(each.getKey(), store.sync(each.getKey(), files.open()));
+                    long length = store.sync(each.getKey(), files.open());
+                    if (length >= 0) {
+                        lengths.put(each.getKey(), length);
+                    }
                 }
             }
             save(some, lengths);
@@ -126,7 +129,7 @@ final class Housekeeping implements AutoCloseable {
         commits.run(objects -> {
             for (Map.Entry<Long, Long> each : lengths.entrySet()) {
                 ObjectId object = objectsOf.get(each.getKey());
-                if (object != null && each.getValue() >= 0) {
+                if (object != null) {
                     objects.saveLength(object, each.getKey(), each.getValue());
                     objects.removeUnsynced(each.getKey());
                 }
@@ -134,11 +137,7 @@ final class Housekeeping implements AutoCloseable {
             return true;
         });
         files.open().synced(lengths.keySet());
-        lengths.forEach((data, length) -> { // also of files that were opened meanwhile
-            if (length >= 0) {
-                files.open().lengthSaved(data, length);
-            }
-        });
+        lengths.forEach(files.open()::lengthSaved); // also of files that were opened meanwhile
     }
 
     /** Ends the thread. */

@@ -39,7 +39,10 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     /** Begins the next change. */
     void begin(Effects ofChange) { effects = ofChange; }
 
-    /** Timestamps are those of the row: the transaction has begun with those that accesses had set. */
+    /**
+     * Timestamps are those of the row: the transaction has begun with those that accesses had set, unless the medium is
+     * full.
+     */
     @Override
     public Optional<StoredObject> find(ObjectId object) throws StorageException {
         ObjectRow row = row(object);
@@ -109,15 +112,15 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     /**
      * Makes staged data an object's, and returns what its row has as data id.
      *
-     * @param replaces whether the object has data, which may be stable: then the file is made stable before, as the
-     *        flush of any object makes the change stable, and a power loss would leave neither
-     * @param whole whether the object must never have a part of the data, but all or none
+     * @param replaces whether the object has data, which may be stable, or must not get a part of these: then the file
+     *        is made stable before, as the flush of any object makes the change stable
+     * @param creates whether the object is created with the data: then a power loss leaves the whole object or none
      */
-    private long adopt(ObjectId object, Staged staged, boolean replaces, boolean whole)
+    private long adopt(ObjectId object, Staged staged, boolean replaces, boolean creates)
             throws StorageException {
         byte[] small = staged.small();
         if (small != null) {
-            staged.given(effects);
+            staged.given(effects, overlay.files());
             return small.length == 0 ? 0 : insertSmall(small);
         }
         if (everyChange || replaces) {
@@ -125,11 +128,12 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         }
         boolean stable = staged.isSynced();
         long data = staged.data();
-        staged.given(effects);
+        staged.given(effects, overlay.files());
         require(sql.update("DELETE FROM staged WHERE data = ?", data) == 1, "staged data of",
                 object, "are gone");
-        addUnsynced(object, data, stable ? staged.length() : 0, !stable);
-        if (!stable && whole) {
+        long whole = creates ? -staged.length() : 0;
+        addUnsynced(object, data, stable ? staged.length() : whole, !stable);
+        if (!stable && creates) {
             overlay.files().adopted().add(data, staged.length());
         }
         return data;
@@ -148,7 +152,7 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         Staged staged = staged(data);
         long length = staged.length();
         dropData(Objects.requireNonNull(row));
-        setData(row, length, adopt(object, staged, row.data() != 0, true));
+        setData(row, length, adopt(object, staged, true, false));
         grow(object, length, length, Growth.UNLIMITED);
     }
 
@@ -436,7 +440,12 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         }
     }
 
-    /** Records that the length of an object is that of its file, which may be longer than what is stable. */
+    /**
+     * Records that the length of an object is that of its file, which may be longer than what is stable.
+     *
+     * @param stable bytes that are stable at least; the negative length with which the object was created while nothing
+     *        is stable
+     */
     void addUnsynced(ObjectId object, long data, long stable, boolean newEntry)
             throws StorageException {
         sql.update("INSERT OR REPLACE INTO unsynced VALUES (?, ?, ?, ?)", data, Keys.part(object),
@@ -477,6 +486,15 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
         removeUnsynced(data);
     }
 
+    /** Records that a file was lost in a power failure, or a part of it, with which its object was created. */
+    void loseObject(ObjectId object, long data) throws StorageException {
+        ObjectRow row = row(object);
+        if (row != null && row.data() == data) {
+            remove(object);
+        }
+        removeUnsynced(data);
+    }
+
     /** Records that the file of an object is stable and has the length that the row has. */
     void removeUnsynced(long data) throws StorageException {
         sql.update("DELETE FROM unsynced WHERE data = ?", data);
@@ -486,6 +504,14 @@ final class ObjectChanges extends ObjectRows implements ObjectWriter {
     void stable(long data, long length) throws StorageException {
         sql.update("UPDATE unsynced SET stable = ? WHERE data = ?", length, data);
         effects.onCommit(() -> overlay.files().stable(data, length));
+    }
+
+    /** Records that the file of an object should be there, with all of its length. */
+    void markDamaged(ObjectId object, long data) throws StorageException {
+        ObjectRow row = row(object);
+        if (row != null && row.data() == data) {
+            stable(data, overlay.length(row));
+        }
     }
 
     /** Reserves data ids for files, which are discarded at the next start unless objects have them then. */

@@ -388,6 +388,9 @@ final class ObjectData {
             long data = files.dataOf(object);
             if (data > 0 && files.open().isUnsynced(data)) {
                 long length = store.sync(data, files.open());
+                if (length < 0 && files.open().isUnsynced(data)) {
+                    throw store.damaged(object, data, "is missing");
+                }
                 boolean more = length > files.open().stable(data);
                 commits.runStable(objects -> {
                     if (more) {

@@ -5,10 +5,7 @@ import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
-import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.osd.store.NoSuchObjectException;
 import lunar.osd.wire.ObjectId;
@@ -17,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 /** Opens the files of objects, and closes those that were not used for longest. Thread-safe. */
 final class ObjectFiles {
     private static final System.Logger LOG = System.getLogger(ObjectFiles.class.getName());
-    private static final int MAX_REPORTED = 1000;
     private static final long PAUSE_NANOS = 20_000;
 
     /** Where the data of an object is. */
@@ -48,8 +44,6 @@ final class ObjectFiles {
     private final Readers readers;
     private final CommitQueue commits;
     private final DataStore store;
-    /** Data ids whose damage was logged. */
-    private final Set<Long> reported = ConcurrentHashMap.newKeySet();
 
     ObjectFiles(OpenFiles files, Readers readers, CommitQueue commits, DataStore store) {
         this.files = files;
@@ -127,7 +121,7 @@ final class ObjectFiles {
             if (files.epoch() != epoch) {
                 return null;
             }
-            throw damaged(row, "is missing");
+            throw store.damaged(row.id(), row.data(), "is missing");
         } catch (IOException e) {
             throw Failures.of("open of " + store.directory().file(row.data()), e);
         }
@@ -139,20 +133,12 @@ final class ObjectFiles {
                 if (files.epoch() != epoch) {
                     return null;
                 }
-                throw damaged(row, "has " + size + " bytes instead of " + row.length());
+                throw store.damaged(row.id(), row.data(),
+                        "has " + size + " bytes instead of " + row.length());
             }
         }
         file.savedLength(row.length());
         return file;
-    }
-
-    private MediumException damaged(ObjectRow row, String problem) {
-        String what = "object store: the data of object " + row.id() + " are damaged: file "
-                + store.directory().file(row.data()) + " " + problem;
-        if (reported.size() < MAX_REPORTED && reported.add(row.data())) {
-            LOG.log(System.Logger.Level.ERROR, what + "; restore the object from a backup");
-        }
-        return new MediumException(what);
     }
 
     /** Commits that the length of an object is that of its file, before it is written. */
@@ -193,6 +179,7 @@ final class ObjectFiles {
         } catch (StorageException e) {
             LOG.log(System.Logger.Level.DEBUG, "files stay open", e);
         }
+        store.syncExcess(files);
     }
 
     /** Saves the lengths of files, and closes those that no thread uses. */

@@ -3,6 +3,7 @@ package lunar.osd.store.directory;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,12 +23,19 @@ final class OpenFiles implements AutoCloseable {
 
     /** Files that are open; more may be for a moment. */
     static final int MAX = 256;
+    /** Files that are closed and yet to be synced; more may be for a moment. */
+    static final int MAX_UNSYNCED = 256;
 
     private final Map<ObjectId, DataFile> byObject = new ConcurrentHashMap<>();
     private final Map<Long, DataFile> byData = new ConcurrentHashMap<>();
     private final Map<Long, Unsynced> unsynced = new ConcurrentHashMap<>();
     /** Files whose directory entry may not be stable. */
     private final Set<Long> newEntries = ConcurrentHashMap.newKeySet();
+    /**
+     * Files that are closed and not synced, in that order, with the descriptors to sync them by: a kernel that has a
+     * file open nowhere may forget that it could not write it back. Guarded by this.
+     */
+    private final Map<Long, DataFile> closedUnsynced = new LinkedHashMap<>();
     private final AdoptedFiles adopted = new AdoptedFiles();
     private final ReentrantReadWriteLock queries = new ReentrantReadWriteLock();
     /** Closed files that are still in {@link #byData}; guarded by this, as are the next four. */
@@ -73,6 +81,10 @@ final class OpenFiles implements AutoCloseable {
         }
         byObject.put(file.object(), file);
         byData.put(file.data(), file);
+        DataFile before = closedUnsynced.remove(file.data());
+        if (before != null) {
+            file.syncInsteadOf(before);
+        }
         return true;
     }
 
@@ -128,6 +140,49 @@ final class OpenFiles implements AutoCloseable {
         epoch++;
         data.forEach(unsynced::remove);
         data.forEach(adopted::remove);
+        data.forEach(this::forgetUnsynced);
+    }
+
+    /** Closes a file, which no thread may be using; what syncs it only when it is synced. */
+    synchronized void retire(DataFile file) {
+        if (!isUnsynced(file.data())) {
+            file.close();
+            return;
+        }
+        file.closeForTransfers();
+        forgetUnsynced(file.data());
+        closedUnsynced.put(file.data(), file);
+        if (!isUnsynced(file.data())) { // dropped meanwhile
+            forgetUnsynced(file.data());
+        }
+    }
+
+    private void forgetUnsynced(long data) {
+        DataFile file;
+        synchronized (this) {
+            file = closedUnsynced.remove(data);
+        }
+        if (file != null) {
+            file.close();
+        }
+    }
+
+    /** Returns a file that is closed and not synced, to be synced; null if there is none of the data id. */
+    synchronized @Nullable DataFile closedUnsynced(long data) {
+        return closedUnsynced.get(data);
+    }
+
+    /** Closes a file that was synced, or is known to have lost something. */
+    synchronized void closedSynced(DataFile file) {
+        if (closedUnsynced.remove(file.data(), file)) {
+            file.close();
+        }
+    }
+
+    /** Returns data ids of files to sync, those that were closed first, where too many are closed and not synced. */
+    synchronized List<Long> excessUnsynced() {
+        return closedUnsynced.keySet().stream()
+                .limit(Math.max(0, closedUnsynced.size() - MAX_UNSYNCED)).toList();
     }
 
     /** Records the length that the database has of an open file. */
@@ -183,9 +238,13 @@ final class OpenFiles implements AutoCloseable {
         unsynced.remove(data);
         newEntries.remove(data);
         adopted.remove(data);
+        forgetUnsynced(data);
     }
 
-    /** Returns files to close, those unused for longest first, where too many are open. */
+    /**
+     * Returns files to close where too many are open: those that need not be synced before those that do, and those
+     * unused for longest first.
+     */
     List<DataFile> excess() {
         int size = byObject.size();
         return size <= MAX
@@ -193,13 +252,15 @@ final class OpenFiles implements AutoCloseable {
                 : oldest(size - MAX + MAX / 8);
     }
 
-    List<DataFile> oldest(int count) {
-        var times = new HashMap<DataFile, Long>(); // which must not change while they are sorted
-        byObject.values().forEach(file -> times.put(file, file.usedAt()));
+    private List<DataFile> oldest(int count) {
+        record Candidate(DataFile file, boolean unsynced, long age) { // which must not change while they are sorted
+        }
         long now = System.nanoTime();
-        return times.keySet().stream()
-                .sorted(Comparator.comparingLong(file -> times.getOrDefault(file, 0L) - now))
-                .limit(count).toList();
+        return byObject.values().stream()
+                .map(file -> new Candidate(file, isUnsynced(file.data()), now - file.usedAt()))
+                .sorted(Comparator.comparing(Candidate::unsynced)
+                        .thenComparing(Candidate::age, Comparator.reverseOrder()))
+                .limit(count).map(Candidate::file).toList();
     }
 
     /** Closes a file that no thread uses, if it still has the length that the database has. */
@@ -221,7 +282,7 @@ final class OpenFiles implements AutoCloseable {
     }
 
     private void forget(DataFile file) {
-        file.close();
+        retire(file);
         byObject.remove(file.object(), file);
         closed.add(file);
     }
@@ -247,6 +308,8 @@ final class OpenFiles implements AutoCloseable {
         synchronized (this) {
             ended = true;
             files = List.copyOf(byObject.values());
+            closedUnsynced.values().forEach(DataFile::close);
+            closedUnsynced.clear();
         }
         for (DataFile each : files) {
             each.freeze();

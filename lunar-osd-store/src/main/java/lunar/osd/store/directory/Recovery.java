@@ -14,7 +14,7 @@ import lunar.osd.wire.ObjectId;
 final class Recovery {
     private static final System.Logger LOG = System.getLogger(Recovery.class.getName());
 
-    /** Row of data whose length is that of the file. */
+    /** Row of data whose length is that of the file; the negative of the least length if {@code stable} is negative. */
     private record Row(long data, ObjectId object, long stable) {}
 
     private final StoreDirectory directory;
@@ -45,7 +45,13 @@ final class Recovery {
                         row.getLong(4)));
         for (Row each : rows) {
             long size = size(each);
-            if (size < 0 && each.stable() == 0) {
+            if (each.stable() < 0 && size < -each.stable()) {
+                LOG.log(System.Logger.Level.WARNING,
+                        "object store: object {0} is removed: power was lost before all of the data"
+                                + " was stable that it was created with; it was not flushed",
+                        each.object());
+                objects.loseObject(each.object(), each.data());
+            } else if (size < 0 && each.stable() == 0) {
                 objects.loseData(each.object(), each.data());
             } else if (size < each.stable()) { // also if it is missing
                 LOG.log(System.Logger.Level.ERROR,
@@ -57,8 +63,8 @@ final class Recovery {
             } else {
                 objects.saveLength(each.object(), each.data(), size);
                 objects.addUnsynced(each.object(), each.data(), each.stable(), true);
-                if (each.stable() == 0) { // may be staged data that an object got
-                    objects.overlay.files().adopted().add(each.data(), size);
+                if (each.stable() < 0) {
+                    objects.overlay.files().adopted().add(each.data(), -each.stable());
                 }
             }
         }

@@ -53,6 +53,12 @@ final class Space {
         total += bytes;
     }
 
+    /** Forgets what was counted. */
+    synchronized void clear() {
+        used.clear();
+        total = 0;
+    }
+
     /** Returns the partitions that something was counted for. */
     synchronized List<Long> partitions() {
         return List.copyOf(used.keySet());

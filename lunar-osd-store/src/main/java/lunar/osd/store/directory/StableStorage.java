@@ -2,6 +2,7 @@ package lunar.osd.store.directory;
 
 import java.io.IOException;
 import java.nio.channels.AsynchronousFileChannel;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -34,7 +35,7 @@ final class StableStorage {
             var synced = new ArrayList<Long>();
             var folders = new LinkedHashSet<Path>();
             for (long data : adopted.unsynced()) {
-                if (sync(data, adopted)) {
+                if (sync(data, files)) {
                     synced.add(data);
                     folders.addAll(directory.upTo(data));
                 }
@@ -51,17 +52,38 @@ final class StableStorage {
         }
     }
 
-    /** Makes an adopted file stable; false if it was removed meanwhile. */
-    private boolean sync(long data, AdoptedFiles adopted) throws IOException {
+    /** Makes an adopted file stable; false if it is missing: removed meanwhile, or {@link DataStore} reports it. */
+    private boolean sync(long data, OpenFiles files) throws IOException {
+        DataFile closed = files.closedUnsynced(data);
+        if (closed != null && sync(closed, files)) {
+            return true;
+        }
         try (AsynchronousFileChannel file = AsynchronousFileChannel.open(directory.file(data),
                 StandardOpenOption.WRITE)) {
             directory.force(file, directory.file(data), false);
             return true;
-        } catch (NoSuchFileException e) {
-            if (adopted.has(data)) {
-                throw e;
-            }
+        } catch (NoSuchFileException _) {
+            files.adopted().remove(data);
             return false;
+        }
+    }
+
+    /** Makes a file stable that is closed but for that; false if it was opened, synced or dropped meanwhile. */
+    static boolean sync(DataFile closed, OpenFiles files) throws IOException {
+        boolean known = false;
+        try {
+            closed.sync();
+            known = true;
+            return true;
+        } catch (LostWritesException e) {
+            known = true; // which is reported
+            throw e;
+        } catch (ClosedChannelException _) {
+            return false;
+        } finally {
+            if (known) {
+                files.closedSynced(closed);
+            }
         }
     }
 

@@ -13,6 +13,8 @@ final class Staged implements StagedData {
     private byte @Nullable [] small = new byte[0];
     private @Nullable DataFile file;
     private boolean given;
+    /** Has the file, if an object does. */
+    private @Nullable OpenFiles owner;
     private boolean synced;
 
     Staged(DataStore store) { this.store = store; }
@@ -99,11 +101,12 @@ final class Staged implements StagedData {
      * Leaves the data to an object, unless the change is undone. The file stays if the next start may find the change
      * nevertheless; it deletes the file otherwise, which the table {@code staged} has then.
      */
-    void given(Effects effects) {
+    void given(Effects effects, OpenFiles files) {
         if (given) {
             throw new IllegalStateException("staged data belong to an object already");
         }
         given = true;
+        owner = files;
         effects.onUndo(() -> given = effects.isUncertain());
     }
 
@@ -112,7 +115,13 @@ final class Staged implements StagedData {
         DataFile known = file;
         file = null;
         if (known != null) {
-            known.close();
+            OpenFiles files = owner;
+            if (given && !synced && files != null) {
+                files.retire(known);
+                store.syncExcess(files);
+            } else {
+                known.close();
+            }
             if (!given) {
                 store.discard(known.data());
             }

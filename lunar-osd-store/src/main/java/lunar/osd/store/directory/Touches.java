@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 final class Touches {
     /** Objects of which timestamps are kept; more of them are to be written at once. */
     static final int MAX = 4096;
+    /** Objects more than which no timestamps are kept while they cannot be written. */
+    static final int LIMIT = 2 * MAX;
     private static final Timestamp[] ALL = Timestamp.values();
     private static final long UNSET = Long.MIN_VALUE;
     /** In the order of {@link ObjectRow#index}; an unset one keeps its value. */
@@ -36,12 +38,18 @@ final class Touches {
     /** Sets timestamps; true if it is time to write them. */
     synchronized boolean set(ObjectId object, Set<Timestamp> which, long timeMs) {
         Map<ObjectId, long[]> now = pending;
-        now.compute(object, (_, known) -> {
-            long[] times = known == null ? none() : known.clone();
-            which.forEach(each -> times[ObjectRow.index(each)] = timeMs);
-            return times;
-        });
+        if (isKept(object)) {
+            now.compute(object, (_, known) -> {
+                long[] times = known == null ? none() : known.clone();
+                which.forEach(each -> times[ObjectRow.index(each)] = timeMs);
+                return times;
+            });
+        }
         return now.size() >= MAX;
+    }
+
+    private boolean isKept(ObjectId object) {
+        return pending.size() < LIMIT || pending.containsKey(object);
     }
 
     private static long[] none() {
@@ -88,11 +96,15 @@ final class Touches {
     synchronized void written(boolean committed) {
         Map<ObjectId, long[]> batch = writing;
         if (!committed) {
-            batch.forEach((object, times) -> pending.merge(object, times, (newer, older) -> {
-                long[] both = older.clone();
-                overlay(both, newer);
-                return both;
-            }));
+            batch.forEach((object, times) -> {
+                if (isKept(object)) {
+                    pending.merge(object, times, (newer, older) -> {
+                        long[] both = older.clone();
+                        overlay(both, newer);
+                        return both;
+                    });
+                }
+            });
         }
         if (!batch.isEmpty()) {
             writing = Map.of();

@@ -17,6 +17,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import lunar.block.LostWritesException;
+import lunar.block.MediumException;
+import lunar.block.NoSpaceException;
+import lunar.block.StorageException;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
 import org.junit.jupiter.api.Test;
@@ -65,7 +68,23 @@ class CommitQueueTest {
 
     /** SQLite reports a commit as failed whose frame is in the log, so the next start finds it committed. */
     @Test
-    void shouldKeepFilesOfACommitThatMayHaveSucceeded() throws Exception {
+    void shouldKeepFilesOfACommitThatCouldNotBeSynced() throws Exception {
+        assertThatFilesStay(SQLiteErrorCode.SQLITE_IOERR_FSYNC, LostWritesException.class, false);
+    }
+
+    /** As on a full disk: the index of the log is made longer after the commit was written. */
+    @Test
+    void shouldKeepFilesOfACommitThatHasNoIndex() throws Exception {
+        assertThatFilesStay(SQLiteErrorCode.SQLITE_IOERR_SHMSIZE, NoSpaceException.class, true);
+    }
+
+    @Test
+    void shouldKeepFilesOfACommitThatFailsOtherwise() throws Exception {
+        assertThatFilesStay(SQLiteErrorCode.SQLITE_IOERR, MediumException.class, false);
+    }
+
+    private void assertThatFilesStay(SQLiteErrorCode code,
+            Class<? extends StorageException> expected, boolean full) throws Exception {
         var directory = new StoreDirectory(folder);
         Files.createFile(directory.database());
         try (Sql sql = Sql.writing(directory.database())) {
@@ -73,10 +92,11 @@ class CommitQueueTest {
         }
         var failing = new AtomicBoolean();
         try (var threads = new PlatformThreads();
-                Sql sql = new Sql(failingToSync(directory.database(), failing))) {
+                Sql sql = new Sql(failing(directory.database(), failing, code))) {
             var stability = new StableStorage(directory);
+            var space = new Space();
             var commits = new CommitQueue(sql,
-                    new Overlay(new Space(), new Touches(), new OpenFiles()), stability, false,
+                    new Overlay(space, new Touches(), new OpenFiles()), stability, false,
                     threads);
             commits.run(objects -> {
                 objects.create(ObjectId.ofPartition(0x10000), ObjectType.PARTITION, 1);
@@ -91,15 +111,16 @@ class CommitQueueTest {
                 assertThatThrownBy(() -> commits.run(objects -> {
                     objects.create(new ObjectId(0x10000, 0x10000), staged, 1);
                     return true;
-                })).isInstanceOf(LostWritesException.class);
+                })).isInstanceOf(expected);
             }
+            assertThat(space.isFull()).isEqualTo(full);
             assertThat(sql.number("SELECT data FROM objects WHERE type = 128")).isEqualTo(data);
             assertThat(directory.file(data)).hasSize(DataStore.SMALL + 1);
         }
     }
 
-    /** Opens a connection whose commits succeed, and then fail as if the log could not be synced. */
-    private static Connection failingToSync(Path database, AtomicBoolean failing)
+    /** Opens a connection whose commits succeed, and then fail. */
+    private static Connection failing(Path database, AtomicBoolean failing, SQLiteErrorCode code)
             throws SQLException {
         Connection real = DriverManager.getConnection("jdbc:sqlite:" + database);
         real.setAutoCommit(false);
@@ -111,17 +132,18 @@ class CommitQueueTest {
                     Object result = method.invoke(real, arguments);
                     return result instanceof PreparedStatement commit
                             && "COMMIT".equals(arguments[0])
-                                    ? failingToSync(commit, failing)
+                                    ? failing(commit, failing, code)
                                     : result;
                 });
     }
 
-    private static Object failingToSync(PreparedStatement commit, AtomicBoolean failing) {
+    private static Object failing(PreparedStatement commit, AtomicBoolean failing,
+            SQLiteErrorCode code) {
         return Proxy.newProxyInstance(CommitQueueTest.class.getClassLoader(),
                 new Class<?>[]{PreparedStatement.class}, (_, method, arguments) -> {
                     Object result = method.invoke(commit, arguments);
                     if (failing.get() && method.getName().equals("executeUpdate")) {
-                        throw new SQLiteException("fsync", SQLiteErrorCode.SQLITE_IOERR_FSYNC);
+                        throw new SQLiteException("failing", code);
                     }
                     return result;
                 });

@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 import lunar.block.BusyException;
 import lunar.block.MediumException;
 import lunar.osd.store.Growth;
+import lunar.osd.store.StagedData;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.attribute.AttributeId;
@@ -75,7 +76,7 @@ class DamageTest {
     private void assertThatOneIsDamaged(String problem) throws IOException {
         try (DirectoryObjectStore damaged = open(StoreOptions.EXISTING)) {
             var into = MemorySegment.ofArray(new byte[100]);
-            try (var log = new CapturedLog(ObjectFiles.class.getName())) {
+            try (var log = new CapturedLog(DataStore.class.getName())) {
                 assertThatThrownBy(() -> damaged.read(OBJECT, 0, into))
                         .isInstanceOf(MediumException.class).hasMessageContaining(problem);
                 assertThatThrownBy(() -> damaged.write(OBJECT, 0, into, Growth.UNLIMITED))
@@ -105,6 +106,42 @@ class DamageTest {
     void shouldReportAMissingFile() throws Exception {
         Files.delete(dataFiles().getFirst());
         assertThatOneIsDamaged("is missing");
+    }
+
+    /** Files that are yet to be synced after a crash, one of which is lost while the store is open. */
+    @Test
+    void shouldFlushOtherObjectsWhenAFileIsMissing() throws Exception {
+        var created = new ObjectId(0x10000, 0x10002);
+        Path copy = folder.resolve("copy");
+        try (DirectoryObjectStore open = open(StoreOptions.EXISTING);
+                StagedData staged = open.stage()) {
+            open.write(OTHER, LENGTH, MemorySegment.ofArray(new byte[10]), Growth.UNLIMITED);
+            staged.write(0, MemorySegment.ofArray(new byte[LENGTH]));
+            open.change(objects -> {
+                objects.create(created, staged, 1);
+                return true;
+            });
+            copy(store, copy);
+        }
+        store = copy;
+        var into = MemorySegment.ofArray(new byte[10]);
+        try (DirectoryObjectStore open = open(StoreOptions.EXISTING);
+                var log = new CapturedLog(DataStore.class.getName())) {
+            Files.delete(dataFiles().getLast());
+            open.flush(OTHER);
+            open.flush();
+            open.flush();
+            assertThat(log.linesWith("damaged")).hasSize(1).first().asString()
+                    .contains(created.toString(), "is missing");
+            assertThatThrownBy(() -> open.flush(created)).isInstanceOf(MediumException.class);
+            assertThatThrownBy(() -> open.read(created, 0, into))
+                    .isInstanceOf(MediumException.class);
+        }
+        try (DirectoryObjectStore open = open(StoreOptions.EXISTING)) {
+            assertThat(open.length(OTHER)).isEqualTo(LENGTH + 10);
+            assertThatThrownBy(() -> open.read(created, 0, into))
+                    .isInstanceOf(MediumException.class);
+        }
     }
 
     /** After a crash lengths are taken from files; not below what was flushed. */

@@ -9,11 +9,13 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import lunar.block.NoSpaceException;
 import lunar.osd.store.Growth;
 import lunar.osd.store.StagedData;
+import lunar.osd.store.Timestamp;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.attribute.AttributeId;
@@ -184,10 +186,48 @@ class FullDiskTest {
         assertThat(directory.reserve()).exists();
     }
 
+    /** Timestamps need space too: they wait until there is some. */
+    @Test
+    void shouldReadAndRemoveWhileTimestampsHaveNoSpace() throws Exception {
+        store.close();
+        var medium = new FullMedium();
+        store = DirectoryObjectStore.open(new StoreDirectory(folder.resolve("store"), medium),
+                StoreOptions.EXISTING);
+        medium.noFiles = true;
+        medium.noTimestamps = true;
+        for (int i = 0; i < Touches.MAX * 2; i++) {
+            store.touch(new ObjectId(0x10000, 0x20000 + i), EnumSet.of(Timestamp.DATA_ACCESSED),
+                    2);
+        }
+        store.touch(HOME, EnumSet.of(Timestamp.DATA_ACCESSED), 2);
+        removeObject();
+        medium.noFiles = false;
+        medium.noTimestamps = false;
+        store.maintain();
+        store.flush();
+        assertThat(store.check()).isEmpty();
+    }
+
+    @Test
+    void shouldKeepFewTimestampsThatCannotBeWritten() {
+        var touches = new Touches();
+        for (int i = 0; i <= Touches.LIMIT; i++) {
+            var _ = touches.set(new ObjectId(0x10000, 0x20000 + i),
+                    EnumSet.of(Timestamp.DATA_ACCESSED), 7);
+        }
+        for (int i : new int[]{0, Touches.LIMIT - 1, Touches.LIMIT}) {
+            long[] times = new long[Timestamp.values().length];
+            touches.overlay(new ObjectId(0x10000, 0x20000 + i), times);
+            assertThat(times[ObjectRow.index(Timestamp.DATA_ACCESSED)])
+                    .isEqualTo(i < Touches.LIMIT ? 7 : 0);
+        }
+    }
+
     /** A file system without space, as far as that is said. */
     private static final class FullMedium implements IoSteps {
         private boolean noCommits;
         private boolean noFiles;
+        private boolean noTimestamps;
 
         @Override
         public void file(String step, Path file) throws IOException {
@@ -198,7 +238,8 @@ class FullDiskTest {
 
         @Override
         public void statement(String text) throws SQLiteException {
-            if (noCommits && text.equals("COMMIT")) {
+            if ((noCommits && text.equals("COMMIT"))
+                    || (noTimestamps && text.startsWith("UPDATE objects SET created = ifnull"))) {
                 throw new SQLiteException("full", SQLiteErrorCode.SQLITE_FULL);
             }
         }

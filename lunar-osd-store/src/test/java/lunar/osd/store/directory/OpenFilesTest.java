@@ -2,6 +2,7 @@ package lunar.osd.store.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -12,8 +13,12 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -159,16 +164,15 @@ class OpenFilesTest {
     /** A file that cannot be opened for a moment, such as while too many are open, is not lost. */
     @Test
     void shouldFlushAgainAfterAFileCouldNotBeOpened() throws Exception {
+        ObjectId created = object(0);
+        Path killed = folder.resolve("killed");
         try (DirectoryObjectStore store = open()) {
-            ObjectId created = object(0);
-            try (StagedData staged = store.stage()) {
-                staged.write(0, MemorySegment.ofArray(new byte[LENGTH]));
-                store.change(objects -> {
-                    objects.create(created, staged, 1);
-                    return true;
-                });
-            }
-            Path file = newest();
+            create(store, created);
+            SimulatedMedium.copy(folder.resolve("store"), killed, List.of());
+        }
+        try (DirectoryObjectStore store = DirectoryObjectStore.open(killed,
+                StoreOptions.EXISTING)) {
+            Path file = newest(killed);
             Path aside = folder.resolve("aside");
             Files.move(file, aside);
             Files.createDirectory(file); // which cannot be opened to be written
@@ -180,8 +184,79 @@ class OpenFilesTest {
         }
     }
 
-    private Path newest() throws IOException {
-        try (var files = Files.walk(folder.resolve("store/data"))) {
+    private static void create(DirectoryObjectStore store, ObjectId object) throws Exception {
+        try (StagedData staged = store.stage()) {
+            staged.write(0, MemorySegment.ofArray(new byte[LENGTH]));
+            store.change(objects -> {
+                objects.create(object, staged, 1);
+                return true;
+            });
+        }
+    }
+
+    /** Or the kernel could forget that it could not write the file back. */
+    @Test
+    void shouldHaveAFileOpenUntilItIsSynced() throws Exception {
+        try (DirectoryObjectStore store = open()) {
+            create(store, object(0));
+            Path file = newest(folder.resolve("store"));
+            assertThat(openFiles()).contains(file);
+            store.flush();
+            assertThat(openFiles()).doesNotContain(file);
+        }
+    }
+
+    @Test
+    void shouldHaveFilesOpenUntilTheyAreSyncedButNotTooMany() throws Exception {
+        int count = OpenFiles.MAX + OpenFiles.MAX_UNSYNCED + 100;
+        Path stable = newest(folder.resolve("store"));
+        Set<Path> synced = ConcurrentHashMap.newKeySet();
+        var steps = new IoSteps() {
+            @Override
+            public void synced(Path file) { synced.add(file); }
+        };
+        try (DirectoryObjectStore store = DirectoryObjectStore.open(
+                new StoreDirectory(folder.resolve("store"), steps), StoreOptions.EXISTING)) {
+            store.change(objects -> {
+                for (int i = 0; i < count; i++) {
+                    objects.create(object(i), ObjectType.USER_OBJECT, 1);
+                }
+                return true;
+            });
+            for (int i = 0; i < count; i++) {
+                store.resize(object(i), LENGTH, Growth.UNLIMITED);
+                assertThat(store.read(object(i), 0, MemorySegment.ofArray(new byte[1]))).isOne();
+            }
+            Set<Path> open = openFiles();
+            open.add(stable);
+            assertThat(open).hasSizeLessThanOrEqualTo(OpenFiles.MAX + OpenFiles.MAX_UNSYNCED + 2);
+            try (var files = Files.walk(folder.resolve("store/data"))) {
+                assertThat(files.filter(Files::isRegularFile).filter(each -> !open.contains(each)))
+                        .hasSizeGreaterThan(50).allMatch(synced::contains);
+            }
+        }
+    }
+
+    /** Returns the data files that this process has open. */
+    private Set<Path> openFiles() throws IOException {
+        Path descriptors = Path.of("/proc/self/fd");
+        assumeThat(descriptors).as("list of descriptors").exists();
+        var open = new HashSet<Path>();
+        try (var all = Files.list(descriptors)) {
+            for (Path each : (Iterable<Path>) all::iterator) {
+                try {
+                    open.add(Files.readSymbolicLink(each));
+                } catch (NoSuchFileException _) {
+                    assert !Files.exists(each); // the descriptor of the list itself
+                }
+            }
+        }
+        open.removeIf(each -> !each.startsWith(folder.resolve("store/data")));
+        return open;
+    }
+
+    private static Path newest(Path store) throws IOException {
+        try (var files = Files.walk(store.resolve("data"))) {
             return files.filter(Files::isRegularFile).max(Comparator.naturalOrder())
                     .orElseThrow();
         }
@@ -242,7 +317,7 @@ class OpenFilesTest {
             store.resize(OBJECT, length, Growth.UNLIMITED);
             store.punch(OBJECT, 1, 1); // zeros alone
             assertThat(store.length(OBJECT)).isEqualTo(length - 1);
-            assertThat(kilobytesOnDisk(newest())).isLessThan(length >> 12);
+            assertThat(kilobytesOnDisk(newest(folder.resolve("store")))).isLessThan(length >> 12);
         }
     }
 

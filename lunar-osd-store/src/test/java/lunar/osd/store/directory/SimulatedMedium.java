@@ -24,7 +24,8 @@ import org.sqlite.SQLiteException;
 /**
  * The I/O of a store in a directory: counts its steps, fails some, and ends at one, after which none is executed. Makes
  * the directory that the next start finds: after the end of the process with everything that was written, after a power
- * loss with the database as the last stable commit has left it, and with files that may lack what was not stable.
+ * loss with the database as the last stable commit or a later one has left it, and with files that may lack what was
+ * not stable.
  */
 final class SimulatedMedium implements IoSteps {
     /** The process or the power has ended. */
@@ -34,11 +35,16 @@ final class SimulatedMedium implements IoSteps {
 
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions
             .fromString("rw-------");
+    /** The share of commits that may reach the medium without being made stable: one in so many. */
+    private static final int LATER = 3;
     private static final List<String> DATABASE = List.of("objects.db", "objects.db-wal");
 
     private final Path folder;
     private final Random random;
     private final Map<String, byte[]> stable = new HashMap<>();
+    /** The database after a later commit, which may have reached the medium as well. */
+    private final Map<String, byte[]> later = new HashMap<>();
+    private boolean keptLater;
     /** Length that files had when they were synced. */
     private final Map<Path, Long> bytesSynced = new HashMap<>();
     private final Set<Path> entriesSynced = new HashSet<>();
@@ -56,7 +62,7 @@ final class SimulatedMedium implements IoSteps {
     SimulatedMedium(Path folder, Random random) throws IOException {
         this.folder = folder;
         this.random = random;
-        saveDatabase();
+        saveDatabase(stable);
         try (Stream<Path> all = Files.walk(folder)) {
             for (Path each : (Iterable<Path>) all::iterator) {
                 bytesSynced.put(each, Files.size(each));
@@ -170,20 +176,25 @@ final class SimulatedMedium implements IoSteps {
         }
         if (full) {
             stableCommit = true;
-            try {
-                saveDatabase();
-            } catch (IOException e) {
-                throw new IllegalStateException(e);
+        }
+        try {
+            if (full) {
+                later.clear();
+                saveDatabase(stable);
+            } else if (!quiet && random.nextInt(LATER) == 0) {
+                saveDatabase(later);
             }
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
         }
     }
 
-    private void saveDatabase() throws IOException {
-        stable.clear();
+    private void saveDatabase(Map<String, byte[]> database) throws IOException {
+        database.clear();
         for (String each : DATABASE) {
             Path file = folder.resolve(each);
             if (Files.exists(file)) {
-                stable.put(each, Files.readAllBytes(file));
+                database.put(each, Files.readAllBytes(file));
             }
         }
     }
@@ -210,8 +221,15 @@ final class SimulatedMedium implements IoSteps {
         }
     }
 
+    /** Whether the image has a state of the database after the last stable commit. */
+    boolean hasKeptLater() {
+        return keptLater;
+    }
+
     private void loseUnstable(Path image) throws IOException {
-        for (Map.Entry<String, byte[]> each : stable.entrySet()) {
+        keptLater = !later.isEmpty() && random.nextBoolean();
+        Map<String, byte[]> database = keptLater ? later : stable;
+        for (Map.Entry<String, byte[]> each : database.entrySet()) {
             Files.write(Files.createFile(image.resolve(each.getKey()),
                     PosixFilePermissions.asFileAttribute(PRIVATE)), each.getValue());
         }

@@ -114,6 +114,7 @@ final class StoreSimulation {
         }
         count(end.name());
         Path next = path;
+        boolean keptLater = false;
         if (end == End.CLOSE) {
             closeStably();
             medium = new SimulatedMedium(path, medium);
@@ -121,6 +122,10 @@ final class StoreSimulation {
             medium.endAt(0);
             next = folder.resolve("" + ++directories);
             medium.image(next, end == End.POWER_LOSS);
+            keptLater = medium.hasKeptLater();
+            if (keptLater) {
+                count("power loss after commits that were not stable");
+            }
             if (opened) {
                 close();
             }
@@ -129,7 +134,7 @@ final class StoreSimulation {
                     ? new SimulatedMedium(next, medium)
                     : new SimulatedMedium(next, random);
         }
-        verify(next, end);
+        verify(next, end, keptLater);
         if (end == End.POWER_LOSS) {
             stable.reset(models);
         }
@@ -279,7 +284,7 @@ final class StoreSimulation {
     }
 
     /** Compares what is found at the next start with what has to be. */
-    private void verify(Path image, End end) throws IOException {
+    private void verify(Path image, End end, boolean keptLater) throws IOException {
         Path path = folder.resolve("copy"); // as recovery and close make it stable
         SimulatedMedium.copy(image, path, List.of());
         try (DirectoryObjectStore found = DirectoryObjectStore.open(new StoreDirectory(path),
@@ -290,7 +295,7 @@ final class StoreSimulation {
                 PartitionModel model = models.get(i);
                 PartitionModel is = PartitionModel.read(found, model.partition);
                 List<String> wrong = end == End.POWER_LOSS
-                        ? stable.differences(i, is)
+                        ? stable.differences(i, is, keptLater)
                         : i == inFlight
                                 ? is.differences(before, model, inFlightInPlace)
                                 : is.differences(model);

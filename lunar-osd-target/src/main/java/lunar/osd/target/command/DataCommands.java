@@ -46,7 +46,8 @@ final class DataCommands {
         boolean reads = command.action() == ServiceAction.READ;
         run.touch(object, EnumSet.of(reads ? Timestamp.DATA_ACCESSED : Timestamp.DATA_MODIFIED));
         run.attributes(object);
-        if (!reads && command.common().options().fua()) {
+        boolean changes = !reads || !run.requests().sets().isEmpty();
+        if (changes && command.common().options().fua()) {
             run.store().flush(object);
         }
     }

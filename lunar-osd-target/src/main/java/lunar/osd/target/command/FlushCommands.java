@@ -4,6 +4,7 @@ import lunar.block.StorageException;
 import lunar.osd.target.attribute.RefusedException;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
+import lunar.osd.wire.ServiceAction;
 import lunar.osd.wire.command.FlushCommand;
 
 /**
@@ -18,28 +19,32 @@ final class FlushCommands {
         run.begin();
         ObjectId object = command.object();
         switch (command.action()) {
-            case FLUSH -> {
-                run.querying(objects -> {
-                    var _ = Existing.of(objects, object, ObjectType.USER_OBJECT);
-                });
-                run.store().flush(object);
+            case FLUSH -> run.querying(objects -> {
+                var _ = Existing.of(objects, object, ObjectType.USER_OBJECT);
+            });
+            case FLUSH_COLLECTION -> run.querying(objects -> {
+                var _ = object.object() == 0
+                        ? Existing.partition(objects, object.partition())
+                        : Existing.of(objects, object, ObjectType.COLLECTION);
+            });
+            case FLUSH_PARTITION -> run.querying(objects -> {
+                var _ = Existing.any(objects, object);
+            });
+            default -> {
             }
-            case FLUSH_COLLECTION -> {
-                run.querying(objects -> {
-                    var _ = object.object() == 0
-                            ? Existing.partition(objects, object.partition())
-                            : Existing.of(objects, object, ObjectType.COLLECTION);
-                });
-                run.store().flush();
-            }
-            case FLUSH_PARTITION -> {
-                run.querying(objects -> {
-                    var _ = Existing.any(objects, object);
-                });
-                run.store().flush();
-            }
-            default -> run.store().flush();
         }
+        flush(run, command);
         run.attributes(object);
+        if (!run.requests().sets().isEmpty()) {
+            flush(run, command); // the attributes that it has set
+        }
+    }
+
+    private static void flush(CommandRun run, FlushCommand command) throws StorageException {
+        if (command.action() == ServiceAction.FLUSH) {
+            run.store().flush(command.object());
+        } else {
+            run.store().flush();
+        }
     }
 }
