@@ -71,7 +71,7 @@ public final class Initiator implements AutoCloseable {
     /**
      * Logs in to the target of an {@link IscsiUri}. The LUN of the URI, if any, is ignored.
      *
-     * @throws IllegalArgumentException if the URI is wrong, or has the name or the RDMA device of another initiator; the
+     * @throws IllegalArgumentException if the URI is wrong, or has the name or RDMA device of another initiator; the
      *         message is one line for the user
      * @throws LoginException if the target rejects the login, or does not respond in time
      * @throws IOException if no connection can be established, or it is lost

@@ -22,6 +22,7 @@ import lunar.osd.wire.command.CommonFields;
 import lunar.osd.wire.command.CreateCollectionCommand;
 import lunar.osd.wire.command.CreateCommand;
 import lunar.osd.wire.command.ListCommand;
+import lunar.osd.wire.command.RemoveCommand;
 import lunar.osd.wire.data.ObjectAttributesList;
 import lunar.osd.wire.data.ObjectList;
 import lunar.osd.wire.page.UserObjectAttribute;
@@ -110,6 +111,33 @@ class ListCommandsTest {
         } while (from != 0);
         assertThat(all).containsExactlyElementsOf(
                 LongStream.range(0x1_0000, 0x1_0000 + 3000).boxed().toList());
+    }
+
+    /** A count for each part would make long lists take a time that grows with the square of their length. */
+    @Test
+    void shouldCountListOnce() throws Exception {
+        device.run(new CreateCommand(v2(), IN_PARTITION, 2999, 0)).isGood();
+        ObjectList first = part(0x1_0000);
+        assertThat(first.header().additionalLength()).isEqualTo(16 + 8 * 3000);
+        for (int i = 2500; i < 3000; i++) {
+            device.run(new RemoveCommand(ServiceAction.REMOVE, v2(),
+                    new ObjectId(PARTITION, 0x1_0000 + i), false, 0)).isGood();
+        }
+        ObjectList second = part(first.ids().getLast() + 1);
+        assertThat(second.header().additionalLength()).as("what was left after the first part")
+                .isEqualTo(16 + 8 * (3000 - first.ids().size()));
+        ObjectList last = part(0x1_0000 + 2400);
+        assertThat(last.header().additionalLength()).isEqualTo(16 + 8 * 100);
+        assertThat(part(0).header().additionalLength()).isEqualTo(16 + 8 * 2500);
+        assertThat(part(0x1_0001).header().additionalLength()).as("counted")
+                .isEqualTo(16 + 8 * 2499);
+    }
+
+    private ObjectList part(long from) throws Exception {
+        Reply reply = list(ServiceAction.LIST, v2(), IN_PARTITION, 24 + 8 * 1100, from, 0)
+                .isGood();
+        return ObjectList.decode(MemorySegment.ofArray(reply.data()), OsdVersion.OSD_2,
+                ServiceAction.LIST);
     }
 
     @Test

@@ -3,6 +3,7 @@ package lunar.osd.target.command;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.OptionalLong;
 import lunar.block.StorageException;
 import lunar.osd.store.ObjectReader;
 import lunar.osd.store.Timestamp;
@@ -30,6 +31,8 @@ final class ListCommands {
         ObjectType type();
 
         List<Long> ids(long from, int max) throws StorageException;
+
+        long count() throws StorageException;
 
         ObjectId object(long id);
     }
@@ -83,6 +86,8 @@ final class ListCommands {
     private static void fill(CommandRun run, ListCommand command, ObjectReader objects,
             Source source, Reply reply) throws StorageException, RefusedException {
         long from = command.initialId();
+        long added = 0;
+        long last = 0;
         while (!run.isAborted()) {
             List<Long> ids = source.ids(from, OsdLimits.BATCH);
             for (long id : ids) {
@@ -90,9 +95,17 @@ final class ListCommands {
                         ? entry(run, objects, source.object(id))
                         : Values.int64(id).toArray();
                 if (!reply.add(id, entry)) {
-                    reply.leftOut = leftOut(run, command, source, id);
+                    long left = Math.max(1, count(run, command, source) - added);
+                    if (added > 0) {
+                        run.device().lists().left(command.object(), source.type(), last, id, left);
+                    }
+                    reply.leftOut = left * (command.withAttributes()
+                            ? new ObjectAttributes(id, source.type(), List.of()).length()
+                            : ID_LENGTH);
                     return;
                 }
+                added++;
+                last = id;
             }
             if (ids.size() < OsdLimits.BATCH || ids.getLast() == -1) {
                 return;
@@ -101,14 +114,22 @@ final class ListCommands {
         }
     }
 
-    /** Returns the bytes of the entries from an identifier on, without their attributes. */
-    private static long leftOut(CommandRun run, ListCommand command, Source source, long first)
+    /**
+     * Returns the number of objects from the initial identifier on. It is counted only if the list neither begins at the
+     * first nor continues another, as counting for each part would make long lists take a time that grows with the
+     * square of their length.
+     */
+    private static long count(CommandRun run, ListCommand command, Source source)
             throws StorageException {
-        int entryBytes = command.withAttributes()
-                ? new ObjectAttributes(first, source.type(), List.of()).length()
-                : ID_LENGTH;
+        long from = command.initialId();
+        if (Long.compareUnsigned(from, ObjectId.FIRST) <= 0) {
+            return source.count();
+        }
+        OptionalLong known = run.device().lists().left(command.object(), source.type(), from);
+        if (known.isPresent()) {
+            return known.getAsLong();
+        }
         long count = 0;
-        long from = first;
         while (!run.isAborted()) {
             List<Long> ids = source.ids(from, OsdLimits.BATCH);
             count += ids.size();
@@ -117,7 +138,7 @@ final class ListCommands {
             }
             from = ids.getLast() + 1;
         }
-        return entryBytes * Math.max(1, count);
+        return count;
     }
 
     private static byte[] entry(CommandRun run, ObjectReader objects, ObjectId id)
@@ -182,6 +203,9 @@ final class ListCommands {
         }
 
         @Override
+        public long count() throws StorageException { return objects.partitionCount(); }
+
+        @Override
         public ObjectId object(long id) { return ObjectId.ofPartition(id); }
     }
 
@@ -192,6 +216,9 @@ final class ListCommands {
         public List<Long> ids(long from, int max) throws StorageException {
             return objects.objects(partition, type, from, max);
         }
+
+        @Override
+        public long count() throws StorageException { return objects.objectCount(partition, type); }
 
         @Override
         public ObjectId object(long id) { return new ObjectId(partition, id); }
@@ -205,6 +232,9 @@ final class ListCommands {
         public List<Long> ids(long from, int max) throws StorageException {
             return objects.members(collection, from, max);
         }
+
+        @Override
+        public long count() throws StorageException { return objects.memberCount(collection); }
 
         @Override
         public ObjectId object(long id) { return new ObjectId(collection.partition(), id); }

@@ -2,8 +2,10 @@ package lunar.osd.target.command;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.OptionalLong;
 import lunar.osd.target.attribute.RefusedException;
 import lunar.osd.wire.ObjectId;
+import lunar.osd.wire.ObjectType;
 import lunar.osd.wire.command.ListCommand;
 
 /**
@@ -16,7 +18,19 @@ final class ListRegistry {
     /** A list: whose it is, and the number of changes of objects before it. */
     private record Begun(ObjectId object, long changes) {}
 
+    /** Which objects are listed. */
+    private record Listed(ObjectId object, ObjectType type) {}
+
+    /** The end of a part of a list: its last entry, the next one, and how many there were from that on. */
+    private record Part(long last, long next, long left) {
+        boolean isContinuedBy(long from) {
+            return Long.compareUnsigned(from, last) > 0 && Long.compareUnsigned(from, next) <= 0;
+        }
+    }
+
     private final Map<Long, Begun> lists = new LinkedHashMap<>(); // guarded by this
+    /** The latest part of a list of each object, by the objects. Guarded by this. */
+    private final Map<Listed, Part> parts = new LinkedHashMap<>();
     private long changes; // guarded by this
     private long nextIdentifier = 1; // guarded by this
 
@@ -50,6 +64,31 @@ final class ListRegistry {
             throw RefusedException.field(CdbFieldAt.listIdentifier(command));
         }
         return begun == null || begun.changes() != changes;
+    }
+
+    /**
+     * Remembers how many objects were left after a part of a list, so that the command that continues it, with or
+     * without the identifier of the list, need not count them.
+     *
+     * @param last last identifier of the part
+     * @param next the one that follows
+     * @param left objects from that on
+     */
+    synchronized void left(ObjectId object, ObjectType type, long last, long next, long left) {
+        var listed = new Listed(object, type);
+        parts.remove(listed);
+        while (parts.size() >= OsdLimits.MAX_LISTS) {
+            parts.remove(parts.keySet().iterator().next());
+        }
+        parts.put(listed, new Part(last, next, left));
+    }
+
+    /** Returns how many objects there were from an identifier on, if a part of a list has ended before it. */
+    synchronized OptionalLong left(ObjectId object, ObjectType type, long from) {
+        Part part = parts.get(new Listed(object, type));
+        return part != null && part.isContinuedBy(from)
+                ? OptionalLong.of(part.left())
+                : OptionalLong.empty();
     }
 
     /** Forgets a list that has come to its end. */
