@@ -115,8 +115,8 @@ final class ListCommands {
     }
 
     /**
-     * Returns the number of objects from the initial identifier on. It is counted only if the list neither begins at the
-     * first nor continues another, as counting for each part would make long lists take a time that grows with the
+     * Returns the number of objects from the initial identifier on. It is counted only if the list neither begins at
+     * the first nor continues another: counting for each part would make long lists take a time that grows with the
      * square of their length.
      */
     private static long count(CommandRun run, ListCommand command, Source source)
