@@ -55,7 +55,9 @@ final class ShmBoard implements AutoCloseable {
     /** Attributes of new files: for their user alone. */
     static final FileAttribute<Set<PosixFilePermission>> PRIVATE = PosixFilePermissions
             .asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-    static final Pattern NAME = Pattern.compile("lunar-rdma-\\d{1,10}-[0-9a-f]{16}");
+    /** How the names of Lunar's files there begin. */
+    static final String PREFIX = "lunar-rdma-";
+    static final Pattern NAME = Pattern.compile(PREFIX + "\\d{1,10}-[0-9a-f]{16}");
 
     private static final long MAGIC = 0x4c756e6152444d42L;
     private static final long ADDRESS = 8;

@@ -72,7 +72,7 @@ final class ShmDomain implements ProviderDomain {
 
     /** Returns the prefix of the names of a process's boards. */
     static String boardPrefix(String pid) {
-        return "lunar-rdma-" + pid + "-";
+        return ShmBoard.PREFIX + pid + "-";
     }
 
     FabricDomain fabric() { return fabric; }

@@ -34,12 +34,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class ShmPresence {
     private static final System.Logger LOG = System.getLogger("lunar.rdma");
-    private static final String PREFIX = "lunar-rdma-";
     private static final Pattern PRESENCE = Pattern
-            .compile(PREFIX + "(?<pid>\\d{1,10})-[0-9a-f]{16}\\.running");
+            .compile(ShmBoard.PREFIX + "(?<pid>\\d{1,10})-[0-9a-f]{16}\\.running");
     /** Boards, and endpoints of libfabric. */
     private static final Pattern SHARED = Pattern
-            .compile("(" + PREFIX + ")?(?<pid>\\d{1,10})(-[0-9a-f]{16}|:\\d+:\\d+)");
+            .compile("(" + ShmBoard.PREFIX + ")?(?<pid>\\d{1,10})(-[0-9a-f]{16}|:\\d+:\\d+)");
     private static final Set<StandardOpenOption> NEW = Set.of(StandardOpenOption.CREATE_NEW,
             StandardOpenOption.WRITE);
 
@@ -58,7 +57,7 @@ final class ShmPresence {
         this.folder = folder;
         this.pid = pid;
         user = user(Path.of("/proc/self"));
-        file = folder.resolve(PREFIX + pid + "-" + HexFormat.of()
+        file = folder.resolve(ShmDomain.boardPrefix(pid) + HexFormat.of()
                 .toHexDigits(RandomGenerator.of("SecureRandom").nextLong()) + ".running");
         channel = FileChannel.open(file, NEW, ShmBoard.PRIVATE);
     }
@@ -115,7 +114,7 @@ final class ShmPresence {
     /** Opens the file that processes of this user lock at their start; null if another user has taken its name. */
     private static @Nullable FileChannel openStarts(Path folder) throws IOException {
         Object user = user(Path.of("/proc/self"));
-        Path starts = folder.resolve(PREFIX + "starts-" + user);
+        Path starts = folder.resolve(ShmBoard.PREFIX + "starts-" + user);
         if (!Files.exists(starts, LinkOption.NOFOLLOW_LINKS)) {
             try {
                 return FileChannel.open(starts, NEW, ShmBoard.PRIVATE);
@@ -140,14 +139,18 @@ final class ShmPresence {
     private void deleteLeftovers(Instant start) {
         Map<String, List<Path>> ended = new HashMap<>();
         var running = new HashSet<String>();
-        List<Path> shared = new ArrayList<>();
+        Map<Path, String> shared = new HashMap<>(); // with the numbers of their processes
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
             for (Path each : files) {
                 String name = each.getFileName().toString();
                 Matcher presence = PRESENCE.matcher(name);
-                if (SHARED.matcher(name).matches()) {
-                    shared.add(each);
-                } else if (presence.matches() && !each.equals(file) && isOwn(each)) {
+                Matcher memory = SHARED.matcher(name);
+                if (each.equals(file) || !isOwn(each)) {
+                    continue;
+                }
+                if (memory.matches()) {
+                    shared.put(each, memory.group("pid"));
+                } else if (presence.matches()) {
                     if (isLocked(each)) {
                         running.add(presence.group("pid"));
                     } else {
@@ -161,16 +164,14 @@ final class ShmPresence {
             return;
         }
         ended.keySet().removeAll(running); // in other namespaces, or of this process
-        for (Path each : shared) {
-            Matcher matcher = SHARED.matcher(each.getFileName().toString());
-            if (matcher.matches() && !running.contains(matcher.group("pid")) && isOwn(each)
-                    && (matcher.group("pid").equals(pid)
-                            ? isOlder(each, start)
-                            : ended.containsKey(matcher.group("pid"))
-                                    && !isProcess(matcher.group("pid")))) {
+        shared.forEach((each, number) -> {
+            boolean isLeft = number.equals(pid)
+                    ? isOlder(each, start)
+                    : ended.containsKey(number) && !isProcess(number);
+            if (isLeft && !running.contains(number)) {
                 delete(each);
             }
-        }
+        });
         ended.values().forEach(each -> each.forEach(ShmPresence::delete)); // last, so that none is forgotten
     }
 
