@@ -6,6 +6,7 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import lunar.bench.harness.Spread;
 
 /**
  * Latencies of the commands of Table 1 in one round.
@@ -26,9 +27,8 @@ record OsdLatencies(String server, Map<OsdCommand, Moments> us) {
             double mean = Arrays.stream(values).average().orElse(0);
             double variance = Arrays.stream(values).map(each -> (each - mean) * (each - mean))
                     .average().orElse(0);
-            double[] sorted = values.clone();
-            Arrays.sort(sorted);
-            return new Moments(mean, Math.sqrt(variance), sorted[sorted.length / 2]);
+            double median = Spread.of(Arrays.stream(values).boxed().toList()).median();
+            return new Moments(mean, Math.sqrt(variance), median);
         }
     }
 
