@@ -184,7 +184,8 @@ public record RequiredAccess(ObjectType type, Set<Permission> permissions) {
         return new RequiredAccess(type, all);
     }
 
-    private static boolean isPolicyPage(int page) {
+    /** Whether a page has attributes that decide which commands are admitted: tags, frozen keys, methods, lists. */
+    public static boolean isPolicyPage(int page) {
         return PageKind.objectType(page)
                 .filter(type -> page == PageKind.firstPage(type) + POLICY_PAGE).isPresent()
                 || page == StandardPage.PARTITION_ATTRIBUTES_ACCESS.number();

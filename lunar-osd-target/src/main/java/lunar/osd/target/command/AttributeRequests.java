@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.IntPredicate;
+import lunar.osd.security.RequiredAccess;
 import lunar.osd.target.attribute.AttributeReader;
 import lunar.osd.target.attribute.SetEntry;
 import lunar.osd.target.attribute.Values;
@@ -40,10 +42,6 @@ record AttributeRequests(List<SetEntry> sets, List<AttributeId> list, OptionalIn
     private static final Set<StandardPage> SETTINGS = EnumSet.of(StandardPage.USER_OBJECT_QUOTAS,
             StandardPage.PARTITION_QUOTAS, StandardPage.ROOT_QUOTAS,
             StandardPage.PARTITION_TIMESTAMPS, StandardPage.ROOT_TIMESTAMPS);
-    private static final Set<StandardPage> POLICIES = EnumSet.of(
-            StandardPage.USER_OBJECT_POLICY_SECURITY, StandardPage.COLLECTION_POLICY_SECURITY,
-            StandardPage.PARTITION_POLICY_SECURITY, StandardPage.ROOT_POLICY_SECURITY,
-            StandardPage.PARTITION_ATTRIBUTES_ACCESS);
 
     AttributeRequests {
         sets = List.copyOf(sets);
@@ -143,17 +141,16 @@ record AttributeRequests(List<SetEntry> sets, List<AttributeId> list, OptionalIn
 
     /** Whether attributes are set that are settings of objects: quotas, and the bypass of timestamps. */
     boolean setSettings() {
-        return setsOneOf(SETTINGS);
+        return setsOnPage(page -> StandardPage.of(page).filter(SETTINGS::contains).isPresent());
     }
 
-    /** Whether attributes are set that decide which commands are admitted: tags, frozen keys, methods, lists. */
+    /** Whether attributes are set that decide which commands are admitted. */
     boolean setPolicies() {
-        return setsOneOf(POLICIES);
+        return setsOnPage(RequiredAccess::isPolicyPage);
     }
 
-    private boolean setsOneOf(Set<StandardPage> pages) {
-        return sets.stream().map(entry -> entry.attribute().id()).anyMatch(
-                id -> StandardPage.of(id.page()).filter(pages::contains).isPresent());
+    private boolean setsOnPage(IntPredicate which) {
+        return sets.stream().mapToInt(entry -> entry.attribute().id().page()).anyMatch(which);
     }
 
     /** Returns all attributes that are got; those of a page as number FFFFFFFFh. */
