@@ -1,14 +1,12 @@
 package lunar.osd.target.security;
 
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import lunar.block.StorageException;
 import lunar.osd.security.InitialSeeds;
 import lunar.osd.security.SecretKey;
 import lunar.osd.store.ObjectReader;
 import lunar.osd.store.ObjectStore;
 import lunar.osd.store.ObjectWriter;
+import lunar.osd.target.attribute.ReadCache;
 import lunar.osd.target.attribute.Values;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.attribute.AttributeId;
@@ -27,12 +25,14 @@ final class KeyHierarchy {
 
     private final ObjectStore store;
     private final SecretKey master;
-    private final Map<Long, PartitionKeys> partitions = new ConcurrentHashMap<>();
-    private final AtomicLong changes = new AtomicLong();
+    private final ReadCache<Long, PartitionKeys> partitions;
 
     KeyHierarchy(ObjectStore store, SecretKey master) {
         this.store = store;
         this.master = master;
+        partitions = new ReadCache<>(MAX_CACHED,
+                partition -> store.<PartitionKeys, RuntimeException>query(
+                        objects -> of(objects, partition)));
     }
 
     SecretKey master() { return master; }
@@ -55,25 +55,7 @@ final class KeyHierarchy {
 
     /** Returns the keys of a partition, perhaps from the cache; not within a query or a change. */
     PartitionKeys of(long partition) throws StorageException {
-        PartitionKeys known = partitions.get(partition);
-        if (known != null) {
-            return known;
-        }
-        long before = changes.get();
-        PartitionKeys found = store.<PartitionKeys, RuntimeException>query(
-                objects -> of(objects, partition));
-        keep(partition, found, before);
-        return found;
-    }
-
-    private synchronized void keep(long partition, PartitionKeys found, long changesBefore) {
-        if (changes.get() != changesBefore) {
-            return; // what was read may be older than a change
-        }
-        if (partitions.size() >= MAX_CACHED) {
-            partitions.clear();
-        }
-        partitions.put(partition, found);
+        return partitions.of(partition);
     }
 
     /** Sets a key, which takes effect with the change, and invalidates all below. A working key is not frozen then. */
@@ -108,8 +90,5 @@ final class KeyHierarchy {
     }
 
     /** Called after keys or partitions may have changed. */
-    synchronized void changed() {
-        changes.incrementAndGet();
-        partitions.clear();
-    }
+    void changed() { partitions.clear(); }
 }
