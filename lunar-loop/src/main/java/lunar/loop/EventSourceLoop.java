@@ -3,6 +3,8 @@ package lunar.loop;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.PriorityQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -15,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * An event loop over one {@link EventSource}. One thread at a time runs its tasks, its timers and the source's events:
  * the loop's own thread, or a guest ({@link #lead}), which handles the events of its one connection and leaves tasks
- * and timers to the loop's own thread.
+ * and timers to the loop's own thread. Work that may block is run by the loop's own thread too, which another thread
+ * relieves if that takes long ({@link #executeBriefly}).
  */
 public final class EventSourceLoop implements EventLoop {
     private static final System.Logger LOG = System.getLogger("lunar.loop");
@@ -49,12 +52,15 @@ public final class EventSourceLoop implements EventLoop {
                     .thenComparingLong(task -> task.number));
     private final AtomicLong timerNumber = new AtomicLong();
     private final AtomicBoolean waking = new AtomicBoolean();
+    private final String name;
     private final Thread thread;
     private final Leadership leadership;
+    private final Relief relief;
     private final PollWindow window;
     private @Nullable BooleanSupplier lend;
     private volatile boolean stopping;
     private volatile boolean ended;
+    private final CountDownLatch end = new CountDownLatch(1);
     /** Whether there is work for the loop's own thread other than events and timers. */
     private final BooleanSupplier pending = this::isPending;
     /** Whether a guest is to leave. */
@@ -69,9 +75,12 @@ public final class EventSourceLoop implements EventLoop {
      */
     public EventSourceLoop(String name, EventSource source, Polling polling) {
         this.source = source;
+        this.name = name;
         window = new PollWindow(polling);
         thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
         leadership = new Leadership(thread, pending);
+        relief = new Relief(name + "-relief", leadership, this::runLoop,
+                work -> guard(work, "work"));
         wanted = leadership::isWanted;
     }
 
@@ -85,25 +94,48 @@ public final class EventSourceLoop implements EventLoop {
 
     private void run() {
         leadership.begin();
-        while (!stopping) {
-            // An interrupt flag left by a task would make every wait return immediately.
-            boolean _ = Thread.interrupted();
-            try {
-                runTasks(MAX_TASKS_PER_TURN);
-                long waitMs = runTimers();
-                if (lendIfAsked()) {
-                    waitMs = runTimers(); // time has passed, and guests may have set timers
-                }
-                awaitEvents(waitMs, pending);
-            } catch (IOException | RuntimeException | Error e) {
-                // Connections handle their own errors; an exception here is a bug, and must not end other connections.
-                LOG.log(System.Logger.Level.ERROR,
-                        "internal error on event loop " + thread.getName(), e);
-            } finally {
-                waking.set(true);
+        relief.run();
+    }
+
+    /** Runs the loop until it stops: then returns false. Returns true if another thread has taken it over. */
+    private boolean runLoop() {
+        boolean relieved = false;
+        try {
+            while (!stopping && !relieved) {
+                turn();
+                relieved = !relief.runWork();
+            }
+            if (!relieved) {
+                closeAll();
+            }
+            return relieved;
+        } finally {
+            if (!relieved) {
+                end.countDown();
             }
         }
-        closeAll();
+    }
+
+    private void turn() {
+        // An interrupt flag left by a task would make every wait return immediately.
+        boolean _ = Thread.interrupted();
+        try {
+            runTasks(MAX_TASKS_PER_TURN);
+            long waitMs = runTimers();
+            if (lendIfAsked()) {
+                waitMs = runTimers(); // time has passed, and guests may have set timers
+            }
+            if (relief.hasWork()) {
+                boolean _ = source.poll();
+            } else {
+                awaitEvents(waitMs, pending);
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            // Connections handle their own errors; an exception here is a bug, and must not end other connections.
+            LOG.log(System.Logger.Level.ERROR, "internal error on event loop " + name, e);
+        } finally {
+            waking.set(true);
+        }
     }
 
     /**
@@ -166,7 +198,8 @@ public final class EventSourceLoop implements EventLoop {
     private boolean lendIfAsked() {
         BooleanSupplier nothingExpected = lend;
         lend = null;
-        if (nothingExpected == null || !tasks.isEmpty() || source.size() != 1) {
+        if (nothingExpected == null || !tasks.isEmpty() || relief.hasWork()
+                || source.size() != 1) {
             return false;
         }
         leadership.lend(nothingExpected);
@@ -198,8 +231,7 @@ public final class EventSourceLoop implements EventLoop {
                 interrupted |= Thread.interrupted(); // which would make every wait return at once
             }
         } catch (IOException | RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, "internal error on event loop " + thread.getName(),
-                    e);
+            LOG.log(System.Logger.Level.ERROR, "internal error on event loop " + name, e);
         } finally {
             waking.set(true);
             leadership.leave();
@@ -238,8 +270,7 @@ public final class EventSourceLoop implements EventLoop {
         try {
             what.run();
         } catch (RuntimeException | Error e) {
-            LOG.log(System.Logger.Level.ERROR, kind + " failed on event loop " + thread.getName(),
-                    e);
+            LOG.log(System.Logger.Level.ERROR, kind + " failed on event loop " + name, e);
         }
     }
 
@@ -249,13 +280,20 @@ public final class EventSourceLoop implements EventLoop {
         // Checked after the add: either the last drain sees the task, or this thread sees that there is no further
         // drain.
         if (ended && tasks.remove(task)) {
-            throw new RejectedExecutionException(thread.getName() + " has ended");
+            throw new RejectedExecutionException(name + " has ended");
         }
         if (!inLoop()) {
             if (waking.compareAndSet(false, true)) {
                 source.wakeup();
             }
             leadership.needed();
+        }
+    }
+
+    @Override
+    public void executeBriefly(Runnable work, Executor executor) {
+        if (stopping || !inLoop() || leadership.isGuests() || !relief.accept(work)) {
+            executor.execute(work);
         }
     }
 
@@ -290,7 +328,7 @@ public final class EventSourceLoop implements EventLoop {
             return;
         }
         try {
-            thread.join();
+            end.await();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

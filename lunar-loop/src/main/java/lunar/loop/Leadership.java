@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  * The exclusive right to run a loop (leader/followers pattern, POSA 2). The leader is the loop's own thread, a guest
  * that waits for an event of the loop, or, between two guests, none. State of the loop is confined to its leader.
  *
+ * <p>The loop's own thread is one of two that relieve each other ({@link Relief}): it gives the leadership up while it
+ * runs work that may block, and the other can take over the loop then, but no guest.
+ *
  * <p>No event is missed: a leader that leaves first announces it and then checks for work; a thread with work first
  * announces it and then checks for a leader.
  */
@@ -17,8 +20,11 @@ final class Leadership {
     /** Time without a leader after which the loop's own thread returns: the maximum delay of an event. */
     private static final long VACANCY_NS = 1_000_000;
 
+    /** Leads while the loop's own thread runs work that may block. */
+    private static final Thread NOBODY = Thread.ofPlatform().unstarted(() -> {});
+
     private final AtomicReference<@Nullable Thread> leader = new AtomicReference<>();
-    private final Thread own;
+    private volatile Thread own;
     /** Whether there is work for the loop's own thread. */
     private final BooleanSupplier pending;
     private volatile @Nullable BooleanSupplier idle;
@@ -89,6 +95,32 @@ final class Leadership {
         }
         begin();
         idle = null;
+    }
+
+    // --- relief of the loop's own thread ---
+
+    /** Gives the leadership up for work that may block. On the loop's own thread. */
+    void leaveForWork() {
+        leader.set(NOBODY);
+    }
+
+    /** Takes the leadership back after the work. Returns false if another thread has taken over the loop. */
+    boolean returnFromWork() {
+        return leader.compareAndSet(NOBODY, Thread.currentThread());
+    }
+
+    /** Whether the loop's own thread runs work that may block. */
+    boolean isLeftForWork() {
+        return NOBODY.equals(leader.get());
+    }
+
+    /** Makes the caller the loop's own thread and the leader, if {@link #isLeftForWork}. Returns whether it did. */
+    boolean takeOver() {
+        if (!leader.compareAndSet(NOBODY, Thread.currentThread())) {
+            return false;
+        }
+        own = Thread.currentThread();
+        return true;
     }
 
     // --- guests ---

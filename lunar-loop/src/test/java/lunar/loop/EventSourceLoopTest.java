@@ -27,57 +27,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 @ParameterizedClass
 @MethodSource("pollings")
 class EventSourceLoopTest {
-    private static final Runnable WAKEUP = () -> {};
-
-    /** Completions that any thread posts; each is handled by running it. */
-    private static final class CompletionQueue implements EventSource {
-        final LinkedBlockingQueue<Runnable> completions = new LinkedBlockingQueue<>();
-        final CompletableFuture<Thread> closed = new CompletableFuture<>();
-        /** Limits of the waits so far, in milliseconds. */
-        final List<Long> limits = new CopyOnWriteArrayList<>();
-        volatile boolean isBroken;
-
-        @Override
-        public boolean poll() throws IOException {
-            if (isBroken) {
-                isBroken = false;
-                throw new IOException("the adapter is busy");
-            }
-            boolean any = false;
-            Runnable next;
-            while ((next = completions.poll()) != null) {
-                next.run();
-                any = true;
-            }
-            return any;
-        }
-
-        @Override
-        public void await(long limitMs) throws IOException {
-            limits.add(limitMs);
-            try {
-                Runnable first = limitMs == 0
-                        ? completions.take()
-                        : completions.poll(limitMs, TimeUnit.MILLISECONDS);
-                if (first != null) {
-                    first.run();
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-            boolean _ = poll();
-        }
-
-        @Override
-        public void wakeup() { boolean _ = completions.add(WAKEUP); }
-
-        @Override
-        public int size() { return 1; }
-
-        @Override
-        public void close() { boolean _ = closed.complete(Thread.currentThread()); }
-    }
-
     private final CompletionQueue source = new CompletionQueue();
     private final EventSourceLoop loop;
 

@@ -2,11 +2,6 @@ package lunar.target;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -14,19 +9,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.iscsi.pdu.TaskManagementFunction;
-import lunar.scsi.Bytes;
-import lunar.scsi.Cdb;
 import lunar.scsi.Lun;
 import lunar.scsi.Status;
-import lunar.scsi.command.CommandDescriptor;
-import lunar.scsi.target.Access;
-import lunar.scsi.target.CommandSet;
-import lunar.scsi.target.LogicalUnit;
-import lunar.scsi.target.PeripheralDevice;
 import lunar.scsi.target.ScsiTask;
-import lunar.scsi.target.StateStore;
-import lunar.scsi.target.UnitContext;
-import lunar.scsi.target.UnitSpec;
 import lunar.testkit.echo.EchoSpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,59 +21,13 @@ import org.junit.jupiter.api.Timeout;
 class ExecutorWorkTest {
     private static final Lun UNIT = Lun.of(1);
 
-    /** A vendor-specific command that works. */
-    private record WorkCdb() implements Cdb {
-        static final int OPCODE = 0xc2;
-
-        @Override
-        public int opcode() { return OPCODE; }
-
-        @Override
-        public int length() { return 10; }
-
-        @Override
-        public Direction direction() { return Direction.NONE; }
-
-        @Override
-        public void encode(MemorySegment target) {
-            target.asSlice(0, length()).fill((byte) 0);
-            target.set(ValueLayout.JAVA_BYTE, 0, (byte) OPCODE);
-        }
-    }
-
-    /** An echo device with that command, which counts how often it has worked. */
-    private record WorkingSpec(EchoSpec echo, Executor executor, AtomicInteger worked,
-            CountDownLatch hold)
-            implements
-            UnitSpec {
-        @Override
-        public Object key() { return echo.key(); }
-
-        @Override
-        public StateStore state() { return echo.state(); }
-
-        @Override
-        public PeripheralDevice open(LogicalUnit unit, CommandSet commands, UnitContext context)
-                throws IOException {
-            commands.withDecoder(WorkCdb.OPCODE, _ -> new WorkCdb(),
-                    new CommandDescriptor("WORK", WorkCdb.OPCODE, OptionalInt.empty(),
-                            Bytes.of(new WorkCdb().bytes()), Optional.empty()))
-                    .on(WorkCdb.class, Access.READ, (task, _) -> task.work(executor, () -> {
-                        worked.incrementAndGet();
-                        hold.await();
-                        return ScsiTask::good;
-                    }));
-            return echo.open(unit, commands, context);
-        }
-    }
-
     private final AtomicInteger worked = new AtomicInteger();
     private CountDownLatch hold = new CountDownLatch(0);
 
     private TargetFixture serve(Executor executor) throws Exception {
         var target = new TargetFixture();
         var _ = target.server.update(target.server.spec(RawInitiator.TARGET).orElseThrow()
-                .withLun(1, new WorkingSpec(EchoSpec.of("worker"), executor, worked, hold)));
+                .withLun(1, new WorkingSpec(EchoSpec.of("worker"), executor, false, worked, hold)));
         return target;
     }
 
@@ -100,7 +39,7 @@ class ExecutorWorkTest {
     }
 
     private static int send(RawInitiator initiator) throws Exception {
-        return initiator.send(UNIT, new WorkCdb().bytes(), new byte[0], 0);
+        return initiator.send(UNIT, new WorkingSpec.WorkCdb().bytes(), new byte[0], 0);
     }
 
     private static void abort(RawInitiator initiator, int task) throws Exception {

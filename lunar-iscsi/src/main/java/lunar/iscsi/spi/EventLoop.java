@@ -4,8 +4,8 @@ import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 
 /**
- * Runs tasks, timers and the transports that it owns on a single thread. State that belongs to a loop is accessed by
- * its thread only and needs no lock.
+ * Runs tasks, timers and the transports that it owns on one thread at a time. State that belongs to a loop is accessed
+ * by that thread only and needs no lock.
  *
  * <p>A loop may be lent to a thread that waits for its events, so that a response does not wake two threads in
  * sequence. The guest then acts as the loop's thread; tasks and timers stay with the loop's own thread.
@@ -44,6 +44,16 @@ public interface EventLoop extends Executor {
 
     /** Calls the loop's own thread back, since an event is expected that no guest waits for. Any thread. */
     default void attend() {}
+
+    /**
+     * Runs work that may block but normally takes microseconds: on the loop's thread after this iteration, without a
+     * switch of threads, or by an executor, such as when the loop has other work or has lately had work that was slow.
+     * Another thread takes over the loop if the work takes longer than a millisecond or two. The work is not on the
+     * loop ({@link #inLoop}). Called on the loop's thread.
+     *
+     * @throws java.util.concurrent.RejectedExecutionException if the executor rejects the work
+     */
+    default void executeBriefly(Runnable work, Executor executor) { executor.execute(work); }
 
     /** Monotonic time in milliseconds, as the loop's timers see it. */
     long nowMs();

@@ -55,6 +55,9 @@ public interface ObjectStore extends AutoCloseable {
     /** Returns the identity of the store, which is created with it and survives {@link ObjectWriter#clear}. */
     UUID identity();
 
+    /** Whether every change and every write waits until it is on stable storage. */
+    boolean isEveryChangeStable();
+
     /** Returns the bytes that are in use and that are free, of the medium. */
     Usage usage() throws StorageException;
 

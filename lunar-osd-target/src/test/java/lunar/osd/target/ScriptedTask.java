@@ -220,6 +220,11 @@ final class ScriptedTask implements ScsiTask {
     }
 
     @Override
+    public void workBriefly(Executor executor, Callable<Consumer<ScsiTask>> blocking) {
+        work(executor, blocking);
+    }
+
+    @Override
     public void work(Executor executor, Callable<Consumer<ScsiTask>> blocking) {
         var done = new FutureTask<>(blocking);
         try {

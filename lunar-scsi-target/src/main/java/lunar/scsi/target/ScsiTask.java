@@ -157,4 +157,11 @@ public interface ScsiTask {
      * work, and at once if it is aborted before the work has begun.
      */
     void work(Executor executor, Callable<Consumer<ScsiTask>> blocking);
+
+    /**
+     * Like {@link #work(Executor, Callable)}, but for work that normally takes microseconds, and blocks rarely: the
+     * thread of the task's loop may run it, which saves two switches of threads. If the work takes longer than a
+     * millisecond or two, other tasks of the loop go on meanwhile.
+     */
+    void workBriefly(Executor executor, Callable<Consumer<ScsiTask>> blocking);
 }

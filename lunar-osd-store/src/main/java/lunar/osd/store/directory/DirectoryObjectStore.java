@@ -48,6 +48,7 @@ public final class DirectoryObjectStore implements ObjectStore {
     private final Checkpoints checkpoints;
     private final Reclaim reclaim;
     private final Reserve reserve;
+    private final boolean everyChange;
     private volatile boolean closed;
 
     private DirectoryObjectStore(StoreDirectory directory, StoreLock lock, Sql sql,
@@ -55,6 +56,7 @@ public final class DirectoryObjectStore implements ObjectStore {
         this.directory = directory;
         this.lock = lock;
         this.sql = sql;
+        this.everyChange = everyChange;
         this.identity = Schema.identity(sql);
         this.stability = new StableStorage(directory);
         var overlay = new Overlay(space, touches, open);
@@ -138,6 +140,9 @@ public final class DirectoryObjectStore implements ObjectStore {
 
     @Override
     public UUID identity() { return identity; }
+
+    @Override
+    public boolean isEveryChangeStable() { return everyChange; }
 
     @Override
     public Usage usage() throws StorageException {

@@ -58,6 +58,9 @@ public final class MemoryStore implements ObjectStore {
     public UUID identity() { return identity; }
 
     @Override
+    public boolean isEveryChangeStable() { return false; }
+
+    @Override
     public Usage usage() throws StorageException {
         long used = reading(() -> objects.usedBytes(0));
         Runtime heap = Runtime.getRuntime();

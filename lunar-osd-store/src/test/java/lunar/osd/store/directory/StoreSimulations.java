@@ -12,6 +12,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.logging.LogManager;
 import java.util.stream.Collectors;
 
 /**
@@ -108,6 +109,7 @@ final class StoreSimulations {
 
     /** Settings are the properties {@code lunar.seed} and {@code lunar.simulations}. */
     public static void main(String[] args) throws IOException, InterruptedException {
+        LogManager.getLogManager().reset(); // stores log each fault that a simulation injects
         String seed = System.getProperty("lunar.seed", "");
         Path memory = Path.of("/dev/shm"); // where fsync costs nothing
         Path folder = Files.isWritable(memory)

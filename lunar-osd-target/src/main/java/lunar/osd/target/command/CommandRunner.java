@@ -2,6 +2,7 @@ package lunar.osd.target.command;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import lunar.block.BlockRequest;
 import lunar.block.OutOfRangeException;
@@ -30,8 +31,9 @@ import lunar.scsi.target.StorageSense;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes commands: takes data-out apart and takes memory for data-in on the task's loop, runs the command on a thread
- * of the device, and ends the task with its data or with sense data that name the object.
+ * Executes commands: takes data-out apart and takes memory for data-in on the task's loop, runs the command there if it
+ * is brief, otherwise on a thread of the device, and ends the task with its data or with sense data that name the
+ * object.
  */
 final class CommandRunner {
     /** The function of a command. */
@@ -72,8 +74,14 @@ final class CommandRunner {
             return;
         }
         var in = new DataIn(room, retrieved);
-        task.work(device.threads(),
-                () -> run(task, command, function, out, in, integrity, progress));
+        Callable<Consumer<ScsiTask>> work = () -> run(task, command, function, out, in, integrity,
+                progress);
+        if (!device.security().isOn()
+                && BriefCommands.isBrief(command, task, out, device.store())) {
+            task.workBriefly(device.threads(), work);
+        } else {
+            task.work(device.threads(), work);
+        }
     }
 
     /** Executes a command whose data are not looked at, on the task's loop, if it is admitted. */

@@ -151,4 +151,9 @@ final class EmbeddedTask implements ScsiTask {
     public void work(Executor executor, Callable<Consumer<ScsiTask>> blocking) {
         outer.work(executor, blocking);
     }
+
+    @Override
+    public void workBriefly(Executor executor, Callable<Consumer<ScsiTask>> blocking) {
+        outer.workBriefly(executor, blocking);
+    }
 }

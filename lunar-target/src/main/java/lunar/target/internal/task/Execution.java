@@ -101,6 +101,11 @@ final class Execution implements BlockRequest.Completion, Runnable {
         Thread.ofVirtual().name("lunar-command").start(() -> perform(busy, blocking));
     }
 
+    /** Runs brief work on this thread after the current iteration of the loop, or on an executor. */
+    void workBriefly(Executor executor, Callable<Consumer<ScsiTask>> blocking) {
+        work(work -> loop.executeBriefly(work, executor), blocking);
+    }
+
     /** Runs work on an executor, unless the task is aborted while the work waits there. */
     void work(Executor executor, Callable<Consumer<ScsiTask>> blocking) {
         var busy = new Worker();

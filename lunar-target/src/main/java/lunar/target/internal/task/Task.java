@@ -310,6 +310,11 @@ public final class Task implements ScsiTask, Transport.Release {
     }
 
     @Override
+    public void workBriefly(Executor executor, Callable<Consumer<ScsiTask>> blocking) {
+        execution.workBriefly(executor, blocking);
+    }
+
+    @Override
     public void good() { end(Status.GOOD, null, 0); }
 
     @Override
