@@ -28,14 +28,12 @@ final class Recovery {
     }
 
     void run() throws StorageException {
-        List<Long> staged = commits.run(objects -> objects.sql.all("SELECT data FROM staged",
-                row -> row.getLong(1)));
+        List<Long> staged = commits.run(objects -> {
+            takeLengths(objects); // first: a stable commit must not precede the data of created objects
+            return objects.sql.all("SELECT data FROM staged", row -> row.getLong(1));
+        });
         staged.forEach(store::discard);
         store.forgetDiscarded();
-        commits.run(objects -> {
-            takeLengths(objects);
-            return true;
-        });
     }
 
     private void takeLengths(ObjectChanges objects) throws StorageException {
