@@ -19,6 +19,7 @@ import lunar.osd.store.ObjectStore;
 import lunar.osd.store.StagedData;
 import lunar.osd.store.Timestamp;
 import lunar.osd.wire.ObjectId;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An object store in a directory: names, attributes and small data in an SQLite database, larger data in files. One
@@ -97,10 +98,11 @@ public final class DirectoryObjectStore implements ObjectStore {
         opening.prepareDirectory();
         StoreLock lock = StoreLock.take(directory);
         Sql sql = null;
+        DirectoryObjectStore store = null;
         boolean opened = false;
         try {
             sql = opening.openDatabase();
-            var store = new DirectoryObjectStore(directory, lock, sql, options.everyChange());
+            store = new DirectoryObjectStore(directory, lock, sql, options.everyChange());
             store.start();
             opened = true;
             return store;
@@ -108,10 +110,19 @@ public final class DirectoryObjectStore implements ObjectStore {
             throw Failures.of(e);
         } finally {
             if (!opened) {
-                if (sql != null) {
-                    sql.close();
+                abandon(store, sql, lock);
+            }
+        }
+    }
+
+    /** Closes what a start that has failed has opened; the store, the connection, or both may be missing. */
+    private static void abandon(@Nullable DirectoryObjectStore store, @Nullable Sql sql,
+            StoreLock lock) throws IOException {
+        try (lock; sql) {
+            if (store != null) {
+                try (store.threads; store.checkpoints; store.open; store.readers) {
+                    LOG.log(System.Logger.Level.DEBUG, "the start of {0} failed", store.directory);
                 }
-                lock.close();
             }
         }
     }

@@ -2,17 +2,24 @@ package lunar.osd.store.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import lunar.block.StorageException;
 import lunar.osd.store.StagedData;
 import lunar.osd.wire.ObjectId;
 import lunar.osd.wire.ObjectType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sqlite.SQLiteErrorCode;
+import org.sqlite.SQLiteException;
 
 /** Tests what a start does after the process of a store was killed. */
 class RecoveryTest {
@@ -75,5 +82,53 @@ class RecoveryTest {
             assertThat(recorder.events.subList(0, recorder.events.indexOf("committed")))
                     .contains("synced " + data.getFileName());
         }
+    }
+
+    /** Fails one statement. */
+    private static final class FailingStatement implements IoSteps {
+        private int left;
+
+        FailingStatement(int number) { left = number; }
+
+        @Override
+        public synchronized void statement(String text) throws SQLException {
+            if (--left == 0) {
+                throw new SQLiteException("test", SQLiteErrorCode.SQLITE_IOERR);
+            }
+        }
+    }
+
+    private static List<String> openFiles(Path under) throws IOException {
+        var open = new ArrayList<String>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path each : all) {
+                try {
+                    String file = Files.readSymbolicLink(each).toString();
+                    if (file.startsWith(under.toString())) {
+                        open.add(file);
+                    }
+                } catch (NoSuchFileException _) {
+                    // closed meanwhile
+                }
+            }
+        }
+        return open;
+    }
+
+    @Test
+    void shouldCloseEverythingWhenAStartFails() throws Exception {
+        Path left = killed();
+        int failed = 0;
+        boolean started = false;
+        while (!started) {
+            var medium = new StoreDirectory(left, new FailingStatement(1 + 8 * failed));
+            try (var _ = DirectoryObjectStore.open(medium, new StoreOptions(false, false))) {
+                started = true;
+            } catch (StorageException _) {
+                failed++;
+            }
+            assertThat(openFiles(folder)).isEmpty();
+        }
+        assertThat(failed).isGreaterThan(5);
     }
 }
