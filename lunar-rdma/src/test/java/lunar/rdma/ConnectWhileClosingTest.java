@@ -41,7 +41,7 @@ class ConnectWhileClosingTest {
                 } catch (RdmaException e) {
                     throw new AssertionError(e);
                 }
-            });
+            }, Thread.ofPlatform().daemon()::start);
             assertThat(isConnecting.await(60, TimeUnit.SECONDS)).isTrue();
             endpoint.close();
             isClosed.complete(null);
@@ -70,9 +70,9 @@ class ConnectWhileClosingTest {
             } catch (RdmaException e) {
                 throw new AssertionError(e);
             }
-        });
+        }, Thread.ofPlatform().daemon()::start);
         assertThat(isCreating.await(60, TimeUnit.SECONDS)).isTrue();
-        var closing = CompletableFuture.runAsync(side::close);
+        var closing = CompletableFuture.runAsync(side::close, Thread.ofPlatform().daemon()::start);
         Thread.sleep(20); // in most runs, the close waits by then
         mayCreate.countDown();
         closing.get(60, TimeUnit.SECONDS);

@@ -135,7 +135,7 @@ class ShmFabricTest extends RdmaContract {
                 } catch (RdmaException e) {
                     throw new AssertionError(e);
                 }
-            });
+            }, Thread.ofPlatform().daemon()::start);
             waiting.await();
             Thread.sleep(i % 4); // before it sleeps, or after
             pair.near().post(new WorkRequest().write(to.remote()).add(from));
@@ -166,7 +166,7 @@ class ShmFabricTest extends RdmaContract {
                 } catch (RdmaException e) {
                     throw new AssertionError(e);
                 }
-            });
+            }, Thread.ofPlatform().daemon()::start);
             waiting.await();
             Thread.sleep(i % 4); // before it sleeps, or after
             pair.far().post(new WorkRequest().receive().add(to));

@@ -67,7 +67,7 @@ class ShmDomainTest {
     private void requireWait(ShmBoard.Connection connection, ProviderRegion region, Runnable action,
             Runnable event) throws Exception {
         begin(connection, region);
-        var waiting = CompletableFuture.runAsync(action);
+        var waiting = CompletableFuture.runAsync(action, Thread.ofPlatform().daemon()::start);
         assertThatThrownBy(() -> waiting.get(50, TimeUnit.MILLISECONDS))
                 .isInstanceOf(TimeoutException.class);
         event.run();
