@@ -19,6 +19,7 @@ import lunar.raid.RaidMember;
 import lunar.raid.RaidOptions;
 import lunar.raid.ScanOptions;
 import lunar.raid.Scrub;
+import lunar.raid.engine.member.HalfWrittenStripes;
 import lunar.raid.engine.member.Slots;
 import lunar.raid.engine.stripe.StripeEngine;
 import lunar.raid.layout.Level;
@@ -148,7 +149,7 @@ class NoSpaceTest {
         VolumeEngine volume = volume(level, 4);
         members.forEach(member -> member.space = Integer.MAX_VALUE / 2);
         StripeEngine engine = volume.engine();
-        assertThat(engine.noteHalfWritten(1)).isTrue();
+        assertThat(engine.noteLeft(1, true)).isTrue();
         Slots before = engine.slots();
         assertThat(engine.dueResync()).isNotNull();
         for (Slots seen : List.of(before, engine.slots())) {
@@ -274,6 +275,41 @@ class NoSpaceTest {
             known = found;
         }
         assertThat(refused).isPositive();
+        assertThat(heard).isEmpty();
+    }
+
+    /** So many writes to full members fail that no more can be noted: the next ones are refused, none ends the volume. */
+    @ParameterizedTest
+    @EnumSource(names = {"RAID1", "RAID5"})
+    void shouldRefuseWritesWhenTooManyStripesWaitForSpace(Level level) throws Exception {
+        int rows = HalfWrittenStripes.MAX + 10;
+        for (int slot = 0; slot < 3; slot++) {
+            members.add(new ThinDevice(MemoryDevice.create((long) rows * CHUNK * BLOCK, BLOCK), 0));
+        }
+        VolumeEngine volume = VolumeEngine.of(Shape.of(level, BLOCK, CHUNK, 3, CHUNK * rows),
+                members.stream().map(member -> RaidMember.of(member, 0)).toList(),
+                RaidOptions.of(Identity.of("test", new UUID(1, 1))).withListener(listener));
+        int stripeBlocks = volume.layout().stripeBlocks();
+        MemorySegment data = MemorySegment.ofArray(new byte[BLOCK]).fill((byte) 1);
+        int refused = 0;
+        for (int stripe = 0; stripe < rows; stripe++) {
+            try {
+                volume.write((long) stripe * stripeBlocks, data);
+            } catch (NoSpaceException _) {
+                refused++;
+            }
+        }
+        assertThat(refused).isEqualTo(rows);
+        assertThat(heard).isEmpty();
+        members.forEach(member -> member.space = 100); // enough, but nobody knows
+        long last = (rows - 1L) * stripeBlocks;
+        assertThatThrownBy(() -> volume.write(last, data)).isInstanceOf(NoSpaceException.class)
+                .hasMessageContaining("too many stripes");
+        volume.unmap(last, stripeBlocks);
+        members.forEach(member -> member.space = 1000); // for some of the stripes
+        volume.resync(ScanOptions.DEFAULT);
+        members.forEach(member -> member.space = 100);
+        volume.write(last, data);
         assertThat(heard).isEmpty();
     }
 }

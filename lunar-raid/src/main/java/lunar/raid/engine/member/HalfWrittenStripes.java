@@ -7,13 +7,20 @@ import lunar.raid.StripeSet;
 /**
  * Stripes of a running volume that wait for a resync: those that a write has left half written because a member had no
  * space, whose redundancy is wrong, and those that a resync could not restore because they could not be read, whose
- * redundancy may be wrong. At most {@link #MAX}. For any thread.
+ * redundancy may be wrong. For any thread.
+ *
+ * <p>The number is limited. From {@link #MAX} on, writes to other stripes are refused before they begin
+ * ({@link #isFull}); those in progress then are still added. Resyncs add to less than that.
  *
  * <p>A stripe stays until a resync has made it consistent, under its lock, and is not taken out when that begins: all
  * {@link Slots} share one such set, and a request that holds those of a moment ago must not find the stripe in neither.
  */
 public final class HalfWrittenStripes {
-    static final int MAX = 1 << 16;
+    /** Number from which on writes to other stripes are refused. */
+    public static final int MAX = 1 << 16;
+
+    /** Maximum number to which resyncs add: what they cannot read must not be what refuses writes. */
+    private static final int MAX_OF_RESYNCS = MAX / 2;
 
     /** By stripe, whether its redundancy is known to be wrong. */
     private final ConcurrentSkipListMap<Long, Boolean> stripes = new ConcurrentSkipListMap<>();
@@ -28,23 +35,33 @@ public final class HalfWrittenStripes {
         return count != 0 && stripes.getOrDefault(stripe, false);
     }
 
-    /** Adds a stripe whose redundancy is wrong; returns false if there are too many. */
-    public boolean add(long stripe) {
-        return add(stripe, true);
+    /** Whether a write to a stripe must be refused, since it might have to be added, and there are too many. */
+    boolean isFull(long stripe) {
+        return count >= MAX && !stripes.containsKey(stripe);
     }
 
-    /** Adds a stripe whose redundancy may be wrong; returns false if there are too many. */
-    public boolean addSuspect(long stripe) {
-        return add(stripe, false);
+    /** Adds a stripe that a write has left half written; its redundancy is wrong. */
+    public synchronized void add(long stripe) {
+        put(stripe, true);
     }
 
-    private synchronized boolean add(long stripe, boolean isWrong) {
-        if (count >= MAX && !stripes.containsKey(stripe)) {
+    /**
+     * Adds a stripe that a resync has not restored.
+     *
+     * @param isWrong whether its redundancy is known to be wrong, not just suspect
+     * @return false if there are too many
+     */
+    public synchronized boolean addLeft(long stripe, boolean isWrong) {
+        if (count >= MAX_OF_RESYNCS && !stripes.containsKey(stripe)) {
             return false;
         }
+        put(stripe, isWrong);
+        return true;
+    }
+
+    private void put(long stripe, boolean isWrong) {
         stripes.merge(stripe, isWrong, Boolean::logicalOr);
         count = stripes.size();
-        return true;
     }
 
     /** Removes a stripe that is consistent again, and still locked. */

@@ -127,6 +127,11 @@ public final class Slots {
         return halfWritten.isWrong(stripe);
     }
 
+    /** Whether so many stripes wait for a resync that a write to another one must not begin. */
+    public boolean refusesWrite(long stripe) {
+        return halfWritten.isFull(stripe);
+    }
+
     /** Returns the stripes that no resync has made consistent yet. */
     public HalfWrittenStripes halfWritten() {
         return halfWritten;

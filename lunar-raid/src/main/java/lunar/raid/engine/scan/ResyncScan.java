@@ -136,7 +136,7 @@ public final class ResyncScan extends StripeScan {
         left.add(stripe);
         whyLeft = cause;
         boolean isPartial = StripeEngine.isNoSpace(cause) && lostData(engine.slots(), stripe) == 0;
-        if (!(isPartial ? engine.noteHalfWritten(stripe) : engine.noteSuspect(stripe))) {
+        if (!engine.noteLeft(stripe, isPartial)) {
             note(cause);
             worked();
             return;

@@ -183,24 +183,31 @@ public final class StripeEngine implements MemberIo.Context, LossCheck.Host {
         return failure instanceof NoSpaceException;
     }
 
-    /** Notes that the redundancy of a stripe is wrong until a resync; returns false if there are too many already. */
-    public boolean noteHalfWritten(long stripe) {
-        return noteInconsistent(stripe, true);
+    /** Notes that a write has left a stripe half written: its redundancy is wrong until a resync. */
+    void noteHalfWritten(long stripe) {
+        boolean isFirst = slots().halfWritten().isEmpty();
+        slots().halfWritten().add(stripe);
+        announceResync(isFirst);
     }
 
-    /** Notes that the redundancy of a stripe may be wrong until a resync; returns false if too many are noted. */
-    public boolean noteSuspect(long stripe) {
-        return noteInconsistent(stripe, false);
+    /**
+     * Notes that a resync has not restored a stripe.
+     *
+     * @param isWrong whether its redundancy is known to be wrong, not just suspect
+     * @return false if too many are noted
+     */
+    public boolean noteLeft(long stripe, boolean isWrong) {
+        boolean isFirst = slots().halfWritten().isEmpty();
+        boolean isNoted = slots().halfWritten().addLeft(stripe, isWrong);
+        announceResync(isFirst);
+        return isNoted;
     }
 
-    private boolean noteInconsistent(long stripe, boolean isWrong) {
-        HalfWrittenStripes all = slots().halfWritten();
-        boolean isFirst = all.isEmpty();
-        boolean isNoted = isWrong ? all.add(stripe) : all.addSuspect(stripe);
-        if (isFirst) { // the state keeper is told that a resync is due
+    /** Tells the state keeper that a resync is due. */
+    private void announceResync(boolean isFirst) {
+        if (isFirst) {
             membership.change(same -> same, () -> {});
         }
-        return isNoted;
     }
 
     /** Returns the resync that is due, of stripes that are stale or half written; null if none is. */

@@ -6,6 +6,7 @@ import java.util.Objects;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.DeviceGoneException;
 import lunar.block.MediumException;
+import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import lunar.raid.StripeChange;
 import lunar.raid.WriteGuard;
@@ -234,6 +235,11 @@ public final class StripeTask
                     : new DeviceGoneException(this + ": too many members are gone"));
             return;
         }
+        if (job.isChange() && slots.refusesWrite(job.stripe()) && !freesSpace(slots, made)) {
+            finish(new NoSpaceException(this + ": too many stripes wait until members have space"
+                    + " for their redundancy; give them some"));
+            return;
+        }
         phase = Phase.READ;
         ios.begin(job.kind() != StripeWork.READ); // units that others are computed from must be right
         for (int i = 0; i < made.reads().size(); i++) { // an iterator would be garbage
@@ -242,6 +248,13 @@ public final class StripeTask
                     buffers.segment(read));
         }
         ios.started();
+    }
+
+    /** Whether all writes of a plan unmap. */
+    private boolean freesSpace(Slots slots, Plan made) {
+        return job.operation() == Operation.UNMAP && made.writes().stream()
+                .map(write -> member(slots, write.unit()))
+                .allMatch(one -> one == null || memberOperation(one) == Operation.UNMAP);
     }
 
     private @Nullable Member member(Slots slots, int unit) {
@@ -456,20 +469,18 @@ public final class StripeTask
         engine.membership.whenStable(this);
     }
 
-    /** Goes on when the stripe is consistent, or is to wait for a resync; if too many wait, fails the full members. */
+    /** Goes on when the stripe is consistent, or is to wait for a resync. */
     @Override
     public void undone(boolean isConsistent) {
         isSettled = true;
         job.setFua(false); // what was put back is not stable yet
-        if (!isConsistent && engine.noteHalfWritten(job.stripe())) {
-            phase = Phase.HALF_WRITTEN;
-            engine.options.guard().halfWritten(this);
+        if (isConsistent) {
+            stable();
             return;
         }
-        for (MemberIo io : isConsistent ? List.<MemberIo>of() : ios.failures()) {
-            boolean _ = engine.fail(io.member(), cause(io));
-        }
-        stable();
+        engine.noteHalfWritten(job.stripe());
+        phase = Phase.HALF_WRITTEN;
+        engine.options.guard().halfWritten(this);
     }
 
     /**
