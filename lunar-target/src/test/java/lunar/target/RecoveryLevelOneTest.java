@@ -3,7 +3,9 @@ package lunar.target;
 import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Random;
 import lunar.target.internal.task.Unacknowledged;
@@ -19,6 +21,8 @@ class RecoveryLevelOneTest {
     private static final int SNACK_REJECT = 0x03;
     private static final int INVALID_DATA_ACK = 0x08;
     private static final String[] SOLICITED = {"InitialR2T=Yes", "ImmediateData=No"};
+    private static final String[] SEGMENTS = {"MaxRecvDataSegmentLength=262144",
+            "MaxBurstLength=1048576"};
 
     private static byte[] data(int blocks) {
         byte[] bytes = new byte[blocks * 512];
@@ -296,6 +300,80 @@ class RecoveryLevelOneTest {
             peer.snack(STATUS, WirePeer.NONE, WirePeer.NONE, first.statSn() + 2, 1);
             assertThat(peer.receive().statSn()).isEqualTo(first.statSn() + 2);
         }
+    }
+
+    // --- memory of responses that are not acknowledged ---
+
+    @Test
+    void shouldKeepNoBufferForTheStatusOfAWrite() throws Exception {
+        try (var target = new TargetFixture(); var peer = WirePeer.loggedIn(target.server, 1)) {
+            int write = peer.command(WirePeer.WRITE, WirePeer.cdb10(0x2a, 0, 1), 512, data(1),
+                    true);
+            WirePeer.Pdu status = peer.lose(0x21, write);
+            TargetFixture.await("its buffer is given back",
+                    () -> target.server.bufferBytesInUse() == 0);
+            peer.snack(STATUS, WirePeer.NONE, WirePeer.NONE, status.statSn(), 1);
+            assertThat(peer.isGood(write)).isTrue();
+            peer.snack(R_DATA, write, 5, 0, 0);
+            assertThat(peer.rejected()).isEqualTo(SNACK_REJECT);
+        }
+    }
+
+    /** A buffer is larger than the data in it: 257 KiB use 1 MiB. */
+    @Test
+    void shouldHoldFewBuffersForAnInitiatorThatAcknowledgesNothing() throws Exception {
+        try (var target = new TargetFixture();
+                var peer = WirePeer.loggedIn(target.server, 1, SEGMENTS)) {
+            WirePeer.Pdu first = loseRead(peer);
+            int last = 0;
+            for (int i = 0; i < 30; i++) {
+                last = loseRead(peer).itt();
+            }
+            assertThat(target.server.bufferBytesInUse()).isBetween(1L << 20, 8L << 20);
+            peer.snack(DATA_R2T, first.itt(), WirePeer.NONE, 0, 1);
+            assertThat(peer.lose(0x3f, WirePeer.NONE).response()).isEqualTo(SNACK_REJECT);
+            peer.snack(R_DATA, first.itt(), 5, 0, 0);
+            assertThat(peer.lose(0x3f, WirePeer.NONE).response()).isEqualTo(SNACK_REJECT);
+            peer.snack(STATUS, WirePeer.NONE, WirePeer.NONE, first.statSn(), 1);
+            WirePeer.Pdu again = peer.lose(0x21, first.itt());
+            assertThat(again.statSn()).isEqualTo(first.statSn());
+            peer.snack(DATA_R2T, last, WirePeer.NONE, 1, 1);
+            assertThat(peer.lose(0x25, last).dataSn()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldHoldFewBuffersForAllInitiatorsThatAcknowledgeNothing() throws Exception {
+        ServerLimits few = ServerLimits.DEFAULT;
+        var limits = new ServerLimits(few.maxConnections(), few.loginTimeoutMs(),
+                few.commandsPerSession(), few.immediateCommandsPerSession(),
+                few.maxTransferBytes(), 32 << 20, 16 << 20,
+                few.maxQueuedBytes(), few.idleMs(), few.abortTimeoutMs());
+        try (var target = new TargetFixture(limits)) {
+            var peers = new ArrayList<WirePeer>();
+            for (int i = 0; i < 4; i++) {
+                var peer = new WirePeer(target.server, 0);
+                peer.initiator += i;
+                assertThat(peer.login(1, 0, SEGMENTS)).isZero();
+                peer.takeAttentions();
+                peers.add(peer);
+                for (int read = 0; read < 3; read++) {
+                    WirePeer.Pdu _ = loseRead(peer);
+                }
+            }
+            assertThat(target.server.bufferBytesInUse()).isBetween(1L << 20, 4L << 20);
+            for (WirePeer peer : peers) {
+                peer.close();
+            }
+        }
+    }
+
+    /** Reads 257 KiB, and loses the answer; returns its status. */
+    private static WirePeer.Pdu loseRead(WirePeer peer) throws IOException {
+        int read = peer.read(0, 514);
+        peer.lose(0x25, read);
+        peer.lose(0x25, read);
+        return peer.lose(0x21, read);
     }
 
     @Test

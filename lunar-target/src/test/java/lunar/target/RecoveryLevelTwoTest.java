@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Random;
 import lunar.iscsi.pdu.TaskManagementResponseCode;
@@ -247,6 +248,36 @@ class RecoveryLevelTwoTest {
                 assertThat(again.reassign(read, 2)).isEqualTo(COMPLETE);
                 assertThat(again.isGood(read)).isTrue();
             }
+        }
+    }
+
+    @Test
+    void shouldNotReassignAReadWhoseDataItDoesNotKeepAnyMore() throws Exception {
+        String[] keys = {"MaxConnections=2", "MaxRecvDataSegmentLength=262144",
+                "MaxBurstLength=1048576"};
+        try (var target = new TargetFixture();
+                var one = WirePeer.loggedIn(target.server, 2, keys);
+                var two = one.another(target.server, 1, 0, keys)) {
+            int write = one.command(WirePeer.WRITE, WirePeer.cdb10(0x2a, 0, 1), 512, data(1),
+                    true);
+            one.lose(0x21, write);
+            var reads = new ArrayList<Integer>();
+            for (int i = 0; i < 12; i++) {
+                int read = one.read(0, 2048); // 1 MiB
+                for (int part = 0; part < 4; part++) {
+                    one.lose(0x25, read);
+                }
+                one.lose(0x21, read);
+                reads.add(read);
+            }
+            one.close();
+            assertThat(two.logout(RECOVER, 0, one.expStatSn)).isZero();
+            assertThat(two.reassign(reads.getFirst(), 0)).isEqualTo(NO_TASK);
+            assertThat(two.reassign(reads.getLast(), 3)).isEqualTo(COMPLETE);
+            assertThat(two.take(0x25, reads.getLast()).dataSn()).isEqualTo(3);
+            assertThat(two.isGood(reads.getLast())).isTrue();
+            assertThat(two.reassign(write, 0)).isEqualTo(COMPLETE);
+            assertThat(two.isGood(write)).isTrue();
         }
     }
 

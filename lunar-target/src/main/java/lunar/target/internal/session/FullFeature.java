@@ -51,7 +51,7 @@ final class FullFeature implements ConnectionPhase {
         ServerLimits limits = server.limits();
         keepAlive = new KeepAlive(transport.loop(), limits.idleMs(), this::ping, this::endSilent);
         tasks = new ConnectionTasks(session, session.tasks(), transport, login, limits,
-                firstStatSn, keepAlive::heardMs);
+                server.retransmission(), firstStatSn, keepAlive::heardMs);
         others = new NonScsiRequests(this, server, session, tasks.responses());
         backPressure = new BackPressure(transport, limits.maxQueuedBytes(),
                 limits.maxAnswerBytes(), keepAlive::heard);

@@ -24,6 +24,7 @@ import lunar.scsi.target.Buffers;
 import lunar.target.InitiatorSpec;
 import lunar.target.ServerLimits;
 import lunar.target.SessionLimits;
+import lunar.target.internal.task.RetransmissionMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,7 @@ public final class ServerState implements SessionServer {
 
     private final ServerLimits limits;
     private final Buffers buffers;
+    private final RetransmissionMemory retransmission;
     private final ConnectionRegistry connections;
     private final Sessions sessions;
     private final Portals portals;
@@ -62,8 +64,9 @@ public final class ServerState implements SessionServer {
             Transports transports, Offer offer, Optional<ChapPolicy> discoveryChap) {
         this.limits = limits;
         long directBytes = DirectMemory.limitBytes();
-        buffers = new Buffers(limits.maxTransferBytes(),
-                Math.min(limits.maxBufferBytes(), directBytes / PART_OF_DIRECT),
+        long poolBytes = Math.min(limits.maxBufferBytes(), directBytes / PART_OF_DIRECT);
+        retransmission = RetransmissionMemory.of(poolBytes);
+        buffers = new Buffers(limits.maxTransferBytes(), poolBytes,
                 directBytes / UNFREED_PART,
                 memory -> transports.register(memory)::close);
         connections = new ConnectionRegistry(limits);
@@ -83,6 +86,9 @@ public final class ServerState implements SessionServer {
 
     @Override
     public Buffers buffers() { return buffers; }
+
+    @Override
+    public RetransmissionMemory retransmission() { return retransmission; }
 
     public ConnectionRegistry connections() { return connections; }
 

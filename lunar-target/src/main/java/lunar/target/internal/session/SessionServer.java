@@ -8,6 +8,7 @@ import lunar.iscsi.text.SendTargets;
 import lunar.iscsi.text.SessionEnd;
 import lunar.scsi.target.Buffers;
 import lunar.target.ServerLimits;
+import lunar.target.internal.task.RetransmissionMemory;
 
 /** View of the server for its sessions. Thread-safe. */
 interface SessionServer {
@@ -18,6 +19,9 @@ interface SessionServer {
 
     /** Returns the memory pool of all commands. */
     Buffers buffers();
+
+    /** Returns the limits of what all connections keep for retransmission. */
+    RetransmissionMemory retransmission();
 
     /** Whether units announce resets to new sessions by a unit attention. */
     boolean announcesResets();

@@ -26,6 +26,9 @@ public final class ConnectionTasks implements TaskConnection {
     /** Divisor of a session's memory for the part that may be data which its initiator has not acknowledged. */
     private static final int KEPT_SHARE = 4;
 
+    /** Limit of that for a connection. */
+    private static final long MAX_KEPT_BYTES = 8 << 20;
+
     /** Whether the connection can be used. */
     private enum Phase {
         OPEN,
@@ -59,10 +62,12 @@ public final class ConnectionTasks implements TaskConnection {
 
     /**
      * @param login result of this connection's own login; {@link TaskSession#login} is that of the leading connection
+     * @param kept limits what is kept for retransmission
      * @param heardMs when the peer was last heard
      */
     public ConnectionTasks(TaskSession session, SessionTasks tasks, Transport transport,
-            LoginResult login, ServerLimits limits, int firstStatSn, LongSupplier heardMs) {
+            LoginResult login, ServerLimits limits, RetransmissionMemory kept, int firstStatSn,
+            LongSupplier heardMs) {
         this.session = session;
         this.tasks = tasks;
         this.transport = transport;
@@ -74,7 +79,8 @@ public final class ConnectionTasks implements TaskConnection {
                 new StatusNumbering(firstStatSn), rules,
                 login.parameters().maxSendDataSegmentLength(),
                 session.hasLevel(TaskSession.RFC_7144), recovers,
-                limits.maxBufferBytesPerSession() / KEPT_SHARE);
+                new Unacknowledged(Math.min(MAX_KEPT_BYTES,
+                        limits.maxBufferBytesPerSession() / KEPT_SHARE), kept));
         flushes = new FlushScheduler(transport);
         commands = new CommandIntake(this, session, tasks, limits, rules, responses);
         dataWatch = new DataWatch(this, transport.loop(), limits.dataTimeoutMs());
@@ -369,6 +375,7 @@ public final class ConnectionTasks implements TaskConnection {
     public void suspend() {
         phase = Phase.SUSPENDED;
         filled();
+        responses.lost();
     }
 
     /** Stops sending responses. */

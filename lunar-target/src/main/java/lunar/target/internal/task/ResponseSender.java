@@ -64,14 +64,14 @@ public final class ResponseSender {
     /**
      * @param retryDelays whether the initiator supports a retry delay in the status qualifier
      * @param recovers whether PDUs are kept until they are acknowledged: error recovery level 1 and above
-     * @param maxKeptBytes maximum size of kept data
+     * @param kept keeps them
      */
     ResponseSender(Transport transport, CommandWindow window, StatusNumbering status,
             BurstRules rules, int maxSendBytes, boolean retryDelays, boolean recovers,
-            long maxKeptBytes) {
+            Unacknowledged kept) {
         this.retryDelays = retryDelays;
         this.recovers = recovers;
-        unacknowledged = new Unacknowledged(maxKeptBytes);
+        unacknowledged = kept;
         this.transport = transport;
         this.window = window;
         this.status = status;
@@ -196,6 +196,11 @@ public final class ResponseSender {
         unacknowledged.acknowledge(expStatSn);
     }
 
+    /** Releases the PDUs that only this connection, which is lost, could have retransmitted. */
+    void lost() {
+        unacknowledged.keepTasks();
+    }
+
     /** Releases all PDUs that are kept; nothing is retransmitted on this connection. */
     void forget() {
         unacknowledged.clear();
@@ -269,7 +274,7 @@ public final class ResponseSender {
      */
     void adopt(Task task, ResponseSender from, int expDataSn) {
         Unacknowledged.Sent kept = Objects.requireNonNull(from.unacknowledged.ofTask(task.itt()));
-        from.unacknowledged.hand(kept);
+        boolean isHeld = from.unacknowledged.hand(kept);
         DataInPlan before = planOf(kept.pduBytes());
         begin(before, task, false);
         while (before.pduCount() != expDataSn && before.next()) {
@@ -278,7 +283,9 @@ public final class ResponseSender {
             task.outcome().acknowledged(expDataSn, before.nextOffset());
         }
         respond(task);
-        task.release();
+        if (isHeld) {
+            task.release();
+        }
     }
 
     /**

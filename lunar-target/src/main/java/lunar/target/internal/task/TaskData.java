@@ -134,6 +134,12 @@ final class TaskData implements Transport.Source {
         }
     }
 
+    /** Returns what the buffers occupy, which is more than was asked for. */
+    long occupiedBytes() {
+        return (buffer == null ? 0 : buffer.memory().byteSize())
+                + (dataInBuffer == null ? 0 : dataInBuffer.memory().byteSize());
+    }
+
     /** Whether nothing is lent. */
     boolean isEmpty() {
         return buffer == null && dataInBuffer == null && source == null;
