@@ -18,6 +18,7 @@ import lunar.iscsi.pdu.LogoutResponse;
 import lunar.iscsi.pdu.NopOut;
 import lunar.scsi.Lun;
 import lunar.scsi.Status;
+import lunar.testkit.CapturedLog;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -81,7 +82,9 @@ class LenientLoginTest {
 
     @Test
     void shouldAcceptLoginAndLogoutWithoutImmediateBit() throws Exception {
-        try (var target = new TargetFixture(); var initiator = new RawInitiator(target.server)) {
+        try (var target = new TargetFixture();
+                var initiator = new RawInitiator(target.server);
+                var log = new CapturedLog("lunar.target")) {
             byte[] request = login(initiator, LoginStage.OPERATIONAL, true, names());
             request[0] &= (byte) ~IMMEDIATE;
             int used = initiator.useCmdSn();
@@ -95,6 +98,8 @@ class LenientLoginTest {
                     new byte[0]);
             assertThat(initiator.receive().opcode()).isEqualTo(LogoutResponse.OPCODE);
             assertThat(initiator.isClosedByTarget()).isTrue();
+            assertThat(log.linesWith("Login Request without the I bit")).hasSize(1);
+            assertThat(log.linesWith("Logout Request without the I bit")).hasSize(1);
         }
     }
 

@@ -81,6 +81,18 @@ class PendingConnectionsTest {
         assertThat(target.server.sessionCount()).isEqualTo(2);
     }
 
+    @Test
+    void shouldAnswerALoginThatItEndsForNewerConnections() throws Exception {
+        RawInitiator slow = open("127.0.0.1");
+        send(slow, false);
+        assertThat(slow.loginAnswer().status()).isZero();
+        for (int i = 0; i < LIMITS.maxPendingOfOrigin(); i++) {
+            open("127.0.0.1");
+        }
+        assertThat(slow.loginAnswer().status()).isEqualTo(0x302);
+        assertThat(slow.isClosedByTarget()).isTrue();
+    }
+
     /** A request of a login, the last one or not. */
     private static void send(RawInitiator initiator, boolean last) throws IOException {
         String keys = last

@@ -108,11 +108,16 @@ public final class Connection implements PduReceiver {
         });
     }
 
-    /** Ends the connection in favor of newer ones, unless it has begun a normal session meanwhile. Any thread. */
+    /**
+     * Ends the connection, and refuses a login that it has begun, in favor of newer ones; unless it has begun a normal
+     * session meanwhile. Any thread.
+     */
     void crowdOut() {
         later(() -> {
             if (state == ConnectionState.XPT_UP || state == ConnectionState.IN_LOGIN
                     || (state == ConnectionState.LOGGED_IN && phase.isDiscovery())) {
+                phase.refuse(LoginStatus.OUT_OF_RESOURCES,
+                        "too many connections have not logged in");
                 happened(new ConnectionEvent.SessionClosed()); // not logged, because there may be a flood of them
             }
         });

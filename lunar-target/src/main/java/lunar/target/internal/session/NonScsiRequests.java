@@ -167,6 +167,10 @@ final class NonScsiRequests {
     }
 
     private void logout(LogoutRequest request, Bhs bhs) {
+        if (!request.immediate()) {
+            server.warnings().warn(connection.connection().origin(),
+                    session + ": accepted a Logout Request without the I bit");
+        }
         switch (request.reason()) {
             case CLOSE_SESSION -> {
                 session.takeNoMore();

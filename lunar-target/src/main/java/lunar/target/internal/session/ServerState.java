@@ -98,7 +98,8 @@ public final class ServerState implements SessionServer {
 
     public Discovery discovery() { return discovery; }
 
-    WarningLimiter warnings() { return warnings; }
+    @Override
+    public WarningLimiter warnings() { return warnings; }
 
     /** Returns the target of a name, or null. */
     @Nullable

@@ -23,6 +23,9 @@ interface SessionServer {
     /** Returns the limits of what all connections keep for retransmission. */
     RetransmissionMemory retransmission();
 
+    /** Returns the log of what peers do wrong. */
+    WarningLimiter warnings();
+
     /** Whether units announce resets to new sessions by a unit attention. */
     boolean announcesResets();
 
