@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * Makes a stripe consistent again, under its exclusive lock, after a write for which some members had no space. Each
  * block that a member did not take is as it was; what needs no new space is made consistent with that. Copies become
  * what the full member has. Parity that was written is computed from the data again. If parity was not written, the
- * data that were written are computed back from it, as long as these are few enough.
+ * data that were written are computed back from it, as long as these are few enough. If all members were full, which
+ * may have taken parts of the write, the units are compared.
  *
  * <p>If a slot is lost, and parity is all that is left of its data, none of that is possible: then, if members may run
  * out of space, what a write overwrites is read before ({@link #save}), and put back. Reused.
@@ -41,7 +42,7 @@ final class WriteRollback implements Runnable {
     private final StripeBuffers buffers;
     private final MemberIoBatch ios;
     private enum Phase {
-        SAVE, READ, WRITE, PUT_BACK
+        SAVE, READ, COMPARE, WRITE, PUT_BACK
     }
 
     private long stripe;
@@ -137,12 +138,33 @@ final class WriteRollback implements Runnable {
         Plan made = written == 0
                 ? null
                 : plan(isStale, full & ~lost, written, lost, from, end - from);
-        plan = made;
-        if (made == null) {
-            owner.undone(written == 0 && Long.bitCount(full) == 1 && isMirror() && !isStale);
+        if (made != null) {
+            phase = Phase.READ;
+            read(slots, made);
+        } else if (written == 0 && !isStale) {
+            compare(slots, lost, from, end - from);
+        } else {
+            owner.undone(false);
+        }
+    }
+
+    /** No unit was written, but full members may have taken parts: the stripe is consistent if these are alike. */
+    private void compare(Slots slots, long lost, int from, int blocks) {
+        if (Long.bitCount(full) == 1 && isMirror()) {
+            owner.undone(true); // it is the only copy
             return;
         }
-        phase = Phase.READ;
+        Plan made = engine.planner.verify(from, blocks, lost);
+        if (made == null) {
+            owner.undone(false);
+            return;
+        }
+        phase = Phase.COMPARE;
+        read(slots, made);
+    }
+
+    private void read(Slots slots, Plan made) {
+        plan = made;
         ios.begin(true);
         for (Plan.Transfer read : made.reads()) {
             start(slots, read, Operation.READ, buffers.segment(read));
@@ -189,7 +211,7 @@ final class WriteRollback implements Runnable {
                 isSaved = ios.failures().isEmpty(); // else the write will report the error
                 owner.saved();
             }
-            case READ -> afterReads();
+            case READ, COMPARE -> afterReads();
             case WRITE, PUT_BACK -> afterWrites();
         }
     }
@@ -202,6 +224,12 @@ final class WriteRollback implements Runnable {
             return;
         }
         buffers.compute(made);
+        if (phase == Phase.COMPARE) {
+            owner.undone(made.computations().stream().allMatch(difference -> buffers.isZero(
+                    buffers.segment(difference.unit(), difference.from(), difference.blocks(),
+                            false))));
+            return;
+        }
         phase = Phase.WRITE;
         Slots slots = engine.slots();
         long lost = layout.units(stripe, slots.lost(stripe));
@@ -230,7 +258,8 @@ final class WriteRollback implements Runnable {
         boolean survives = true;
         for (MemberIo io : ios.failures()) {
             StorageException why = Objects.requireNonNull(io.failure());
-            boolean isRead = phase == Phase.READ && StripeEngine.isMedium(why);
+            boolean isRead = (phase == Phase.READ || phase == Phase.COMPARE)
+                    && StripeEngine.isMedium(why);
             if (!isRead && !StripeEngine.isNoSpace(why)) {
                 survives &= engine.fail(io.member(), why);
             }
