@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Opens a whole disk or a partition, {@code disk:/dev/sdb}, as a {@link FileDevice} on its block special file. Block
  * sizes, write protection and capabilities are read from Linux's {@code /sys/class/block}. A disk that is mounted or
- * part of another device is rejected. Its identity is derived from its unique name ({@link DiskName}).
+ * part of another device is rejected. Its identity is derived from its unique name ({@link DiskNaming}).
  */
 public final class DiskDevice {
     private static final int TYPE_MASK = 0xf000;
@@ -132,7 +132,7 @@ public final class DiskDevice {
         int physical = (int) attribute(queue, "physical_block_size", blockSize);
         boolean unmaps = attribute(queue, "discard_max_bytes", 0) > 0
                 && attribute(queue, "write_zeroes_max_bytes", 0) > 0;
-        UUID uuid = new DiskIdentity(DiskName.of(system), real, options,
+        UUID uuid = new DiskIdentity(DiskName.of(system, records), real, options,
                 new PathRecords(records, path)).find(legacy(real, system));
         HolePuncher puncher = own == null ? null : new HolePuncher(own, unmaps, true);
         return new FileDevice("disk:" + path,
@@ -149,7 +149,7 @@ public final class DiskDevice {
     /** The identity of earlier versions; a driver may answer the name with an error. */
     static UUID legacy(Path real, Path system) {
         return DiskIdentity.uuid(
-                DiskName.attribute(system, "device/wwid").orElseGet(real::toString));
+                DiskNaming.attribute(system, "device/wwid").orElseGet(real::toString));
     }
 
     private static long attribute(Path folder, String name, long otherwise) throws IOException {

@@ -29,27 +29,51 @@ record DiskIdentity(DiskName name, Path real, FileOptions options, PathRecords r
      */
     UUID find(UUID legacy) throws IOException {
         UUID own = uuid(name.text());
-        String recordName = "disk-" + own;
         Optional<UUID> known = options.identity().map(pinned -> pinned.orOfPath(legacy));
         if (known.isEmpty()) {
-            known = records.uuid(recordName);
+            known = records.uuid(recordName(own));
         }
         if (known.isEmpty() && !own.equals(legacy)) {
-            known = records.inherited(legacy, name.text());
+            known = records.inherited(legacy, name.text(), name.earlier());
         }
-        if (known.isEmpty() && !name.isUnique()) {
-            LOG.log(System.Logger.Level.WARNING, "{0} has no serial number or other unique"
-                    + " name: its identity depends on its position in this machine; set a serial number, or open it"
-                    + " with ?identity={1}", real, own);
+        if (known.isEmpty()) {
+            known = ofEarlierName();
         }
         UUID uuid = known.orElse(own);
+        if (options.identity().isEmpty() && !name.isUnique()) {
+            LOG.log(System.Logger.Level.WARNING,
+                    "{0}: {1}; or open it with ?identity={2}, always", real, name.doubt(), uuid);
+        }
         if (!uuid.equals(own) && name.isUnique()) { // another disk may be in the same place tomorrow
-            records.keep(recordName, uuid);
+            records.keep(recordName(own), uuid);
         }
         if (uuid.equals(legacy) && !own.equals(legacy)) {
             records.inheritedBy(legacy, name.text());
         }
+        for (String earlier : name.earlier()) {
+            UUID before = uuid(earlier);
+            if (uuid.equals(records.uuid(recordName(before)).orElse(before))) {
+                records.inheritedBy(before, name.text());
+            }
+        }
         records.opened(uuid);
         return uuid;
+    }
+
+    private static String recordName(UUID own) { return "disk-" + own; }
+
+    /** The identity that the disk had when an earlier version gave it another name; only one disk of that name has it. */
+    private Optional<UUID> ofEarlierName() throws IOException {
+        for (String earlier : name.earlier()) {
+            UUID before = uuid(earlier);
+            Optional<UUID> kept = records.uuid(recordName(before));
+            Optional<UUID> known = kept.isPresent()
+                    ? records.passedOn(before, kept.get(), name.text(), name.earlier())
+                    : records.inherited(before, name.text(), name.earlier());
+            if (known.isPresent()) {
+                return known;
+            }
+        }
+        return Optional.empty();
     }
 }

@@ -92,9 +92,7 @@ final class FileIdentity {
         if (known.isEmpty()) {
             if (!labelled && !recorded) {
                 uuid = derived();
-                LOG.log(System.Logger.Level.DEBUG, "the identity of {0} is not stored with it, but"
-                        + " derived from its inode; a state directory, or ?identity=UUID,"
-                        + " makes it persistent", real);
+                tellDerived();
             } else if (!created && tag.isEmpty()) {
                 tellNew(uuid, ofPath);
             }
@@ -138,6 +136,18 @@ final class FileIdentity {
     private String recordName() { return "file-" + Identity.uuidOf(name()); }
 
     private UUID derived() { return Identity.uuidOf("file:" + Machine.id() + ":" + name()); }
+
+    /** Without a time of birth, only the machine distinguishes the file from that of another one. */
+    private void tellDerived() {
+        boolean isUnique = !birth.born().isEmpty() || !Machine.id().isEmpty();
+        LOG.log(isUnique ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
+                "the identity of {0} is not stored with it, but derived from its inode{1};"
+                        + " a state directory, or ?identity=UUID, makes it persistent",
+                real, isUnique
+                        ? ""
+                        : " and path, and this machine has no /etc/machine-id: a file of another"
+                                + " machine may have the same identity");
+    }
 
     private void tellNew(UUID uuid, UUID ofPath) {
         LOG.log(System.Logger.Level.INFO,

@@ -3,6 +3,7 @@ package lunar.store;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -51,21 +52,45 @@ record PathRecords(DeviceRecords records, Path path) {
      * @param device unique name of the device, independent of its path
      */
     Optional<UUID> inherited(UUID ofPath, String device) throws IOException {
-        String name = inheritedName(ofPath);
-        Optional<String> heir = records.find(name);
-        if (!records.hasServed(ofPath) || heir.filter(one -> !one.equals(device)).isPresent()) {
-            return Optional.empty();
-        }
-        if (heir.isEmpty()) {
-            records.keep(name, device);
-            LOG.log(System.Logger.Level.INFO, "{0} keeps the identity {1} that hosts know"
-                    + " from an earlier version", path, ofPath);
-        }
-        return Optional.of(ofPath);
+        return inherited(ofPath, device, List.of());
     }
 
     /**
-     * Records that a device has the identity that earlier versions made from its path, so that no other inherits it.
+     * Like {@link #inherited(UUID, String)}, for a device that had other names with earlier versions.
+     *
+     * @param earlier these names
+     */
+    Optional<UUID> inherited(UUID ofPath, String device, List<String> earlier)
+            throws IOException {
+        return records.hasServed(ofPath)
+                ? passedOn(ofPath, ofPath, device, earlier)
+                : Optional.empty();
+    }
+
+    /**
+     * Returns an identity unless another device has it.
+     *
+     * @param before the identity that earlier versions derived from a path or a name, which only one device inherits
+     * @param kept the identity that such a device had
+     */
+    Optional<UUID> passedOn(UUID before, UUID kept, String device, List<String> earlier)
+            throws IOException {
+        String name = inheritedName(before);
+        Optional<String> heir = records.find(name);
+        if (heir.filter(one -> !one.equals(device) && !earlier.contains(one)).isPresent()) {
+            return Optional.empty();
+        }
+        if (heir.isEmpty()) {
+            LOG.log(System.Logger.Level.INFO, "{0} keeps the identity {1} that hosts know"
+                    + " from an earlier version", path, kept);
+        }
+        inheritedBy(before, device);
+        return Optional.of(kept);
+    }
+
+    /**
+     * Records that a device has the identity that earlier versions made from its path or name, so that no other
+     * inherits it.
      */
     void inheritedBy(UUID ofPath, String device) throws IOException {
         String name = inheritedName(ofPath);

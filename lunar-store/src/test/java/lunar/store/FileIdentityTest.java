@@ -8,12 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.UserDefinedFileAttributeView;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.DeviceRecords;
@@ -92,24 +88,6 @@ class FileIdentityTest {
         assertThat(opened(other, "?read-only=true")).isEqualTo(first);
     }
 
-    /** Records in memory, of a state directory that has served these identities. */
-    private static final class Records implements DeviceRecords {
-        private final Map<String, String> kept = new HashMap<>();
-        private final Set<UUID> served = new HashSet<>();
-
-        @Override
-        public Optional<String> find(String name) { return Optional.ofNullable(kept.get(name)); }
-
-        @Override
-        public void keep(String name, String value) { kept.put(name, value); }
-
-        @Override
-        public boolean isPersistent() { return true; }
-
-        @Override
-        public boolean hasServed(UUID identity) { return served.contains(identity); }
-    }
-
     private static UUID opened(Path path, String options, DeviceRecords records)
             throws Exception {
         try (BlockDevice device = Devices.open("file:" + path + options, records)) {
@@ -127,13 +105,13 @@ class FileIdentityTest {
     @Test
     void shouldBeKeptByRecordsWhereTheFileCannotBeLabelled() throws Exception {
         assumeTrue(LinuxFile.isAvailable());
-        var records = new Records();
+        var records = new ServedRecords();
         Files.write(file, new byte[1 << 20]);
         UUID said = UUID.fromString("0f8fad5b-d9cb-469f-a165-70867728950e");
         assertThat(opened(file, "?read-only=true&identity=" + said, records)).isEqualTo(said);
         Path other = Files.move(file, folder.resolve("renamed.img"));
         assertThat(opened(other, "?read-only=true", records)).isEqualTo(said);
-        assertThat(opened(other, "?read-only=true", new Records())).isNotEqualTo(said);
+        assertThat(opened(other, "?read-only=true", new ServedRecords())).isNotEqualTo(said);
         assertThat(opened(other, "", records)).as("and labelled once it may be").isEqualTo(said);
         assertThat(opened(other)).isEqualTo(said);
     }
@@ -143,9 +121,9 @@ class FileIdentityTest {
         assumeTrue(LinuxFile.isAvailable());
         Files.write(file, new byte[1 << 20]);
         UUID first = opened(file, "?read-only=true");
-        var records = new Records();
+        var records = new ServedRecords();
         assertThat(opened(file, "?read-only=true", records)).as("recorded").isEqualTo(first);
-        assertThat(opened(file, "", new Records())).as("labelled").isEqualTo(first);
+        assertThat(opened(file, "", new ServedRecords())).as("labelled").isEqualTo(first);
         assertThat(opened(file)).as("from then on").isEqualTo(first);
     }
 
@@ -156,7 +134,7 @@ class FileIdentityTest {
         Files.write(file, new byte[1 << 20]);
         UUID shown = opened(file);
         assertThat(opened(file)).isEqualTo(shown);
-        var records = new Records();
+        var records = new ServedRecords();
         UUID ofPath = Identity.uuidOf("file:" + file.toRealPath());
         records.served.add(ofPath);
         assertThat(opened(file, "", records)).isEqualTo(ofPath);
@@ -166,7 +144,7 @@ class FileIdentityTest {
     @Test
     void shouldInheritIdentityOfEarlierVersionOnce() throws Exception {
         assumeTrue(LinuxFile.isAvailable());
-        var records = new Records();
+        var records = new ServedRecords();
         Files.write(file, new byte[1 << 20]);
         UUID ofPath = Identity.uuidOf("file:" + file.toRealPath());
         records.served.add(ofPath);
@@ -183,7 +161,7 @@ class FileIdentityTest {
     @Test
     void shouldNotBeInheritedAfterTheOperatorHasGivenItToAFile() throws Exception {
         assumeTrue(LinuxFile.isAvailable());
-        var records = new Records();
+        var records = new ServedRecords();
         Files.write(file, new byte[1 << 20]);
         UUID ofPath = Identity.uuidOf("file:" + file.toRealPath());
         assertThat(opened(file, "?identity=path", records)).isEqualTo(ofPath);
@@ -223,7 +201,7 @@ class FileIdentityTest {
 
     @Test
     void shouldNotCreateAFileWhereRecordsKnowADisk() throws Exception {
-        var records = new Records();
+        var records = new ServedRecords();
         opened(file, "?size=1MiB", records);
         Path away = Files.move(file, folder.resolve("away.img"));
         Path link = Files.createSymbolicLink(folder.resolve("same"), folder);
