@@ -130,6 +130,12 @@ public interface BlockDevice extends AutoCloseable {
     }
 
     /**
+     * Whether a compare-and-write is atomic with regard to all hosts that can write to the device, and not only to the
+     * requests of this process. Meaningful with {@link Capability#COMPARE_AND_WRITE}.
+     */
+    default boolean comparesForAllHosts() { return false; }
+
+    /**
      * Whether blocks read earlier may be served from a cache. False while another host may write to the device: then
      * reads must go to the device. Cheap: caches call it for each read.
      */

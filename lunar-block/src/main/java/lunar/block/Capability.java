@@ -12,7 +12,10 @@ public enum Capability {
     UNMAP_ZEROES,
     /** The device can write zeroes without receiving them. */
     WRITE_ZEROES,
-    /** The device supports {@link BlockRequest.Operation#COMPARE_AND_WRITE}, atomically. */
+    /**
+     * The device supports {@link BlockRequest.Operation#COMPARE_AND_WRITE}, atomically with regard to the requests of
+     * this process; {@link BlockDevice#comparesForAllHosts} says whether also to those of other hosts.
+     */
     COMPARE_AND_WRITE,
     /**
      * The device supports {@link BlockRequest#asAtomicWrite}: a read of the whole range finds all of the write or

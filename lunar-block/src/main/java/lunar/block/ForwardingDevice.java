@@ -62,6 +62,9 @@ public abstract class ForwardingDevice implements BlockDevice {
     public Optional<Fencing> fencing() { return below.fencing(); }
 
     @Override
+    public boolean comparesForAllHosts() { return below.comparesForAllHosts(); }
+
+    @Override
     public boolean isCurrent() { return below.isCurrent(); }
 
     @Override

@@ -130,6 +130,10 @@ public final class LunDevice implements BlockDevice {
     @Override
     public boolean readOnly() { return traits.readOnly(); }
 
+    /** {@inheritDoc} The target compares. */
+    @Override
+    public boolean comparesForAllHosts() { return true; }
+
     @Override
     public Optional<UUID> writeVerifier() { return traits.writeVerifier(); }
 

@@ -8,7 +8,9 @@ import java.time.Duration;
  * @param beat time between two confirmations of the owner record on a member
  * @param lease how long after its last confirmation a volume still answers; shorter than {@code silence}
  * @param silence how long a record must stay unchanged before its owner counts as dead
- * @param settle how long a record must stay on members without COMPARE AND WRITE before it counts
+ * @param settle how long a record must stay on members without COMPARE AND WRITE before it counts; a record that took
+ *        more than half of that to write may have replaced that of another process. Zero if no other process starts at
+ *        the same time
  * @param takesOver whether the volume is taken from an owner that may be alive, without waiting for its silence
  * @param reserves whether members that support persistent reservations are reserved
  */

@@ -62,7 +62,7 @@ record DiskIdentity(DiskName name, Path real, FileOptions options, PathRecords r
 
     private static String recordName(UUID own) { return "disk-" + own; }
 
-    /** The identity that the disk had when an earlier version gave it another name; only one disk of that name has it. */
+    /** The identity of the disk when an earlier version gave it another name; only one disk of that name has it. */
     private Optional<UUID> ofEarlierName() throws IOException {
         for (String earlier : name.earlier()) {
             UUID before = uuid(earlier);

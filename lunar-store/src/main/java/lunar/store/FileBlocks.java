@@ -26,7 +26,11 @@ final class FileBlocks implements AutoCloseable {
     /** Longest run of zeroes that is written where holes cannot be punched. */
     static final long MAX_WRITTEN_ZEROES_BYTES = 64L << 20;
 
+    /** Longest page of the processors that are supported. */
+    private static final long MAX_PAGE_BYTES = 64 << 10;
     private static final int BOUNCE_BYTES = 1 << 20;
+    /** A byte that is read to see whether the page cache has it. */
+    private static final MemorySegment PROBE = Arena.global().allocate(1);
     private static final MemorySegment ZEROES = Arena.global().allocate(BOUNCE_BYTES, 4096)
             .asReadOnly();
 
@@ -140,6 +144,27 @@ final class FileBlocks implements AutoCloseable {
     /** Whether the page cache is known to have these bytes. */
     boolean isResident(long offsetBytes, long countBytes) {
         return mapping != null && mapping.isResident(offsetBytes, countBytes);
+    }
+
+    /**
+     * Drops clean pages of a range from the page cache, since another host may have written to the disk. Has no effect
+     * without native access. Direct I/O does not use the cache.
+     *
+     * @return whether the range is not in the cache any more, as far as is known
+     */
+    boolean dropCached(long offsetBytes, long countBytes) {
+        if (puncher == null || io == FileOptions.Io.DIRECT) {
+            return true;
+        }
+        long from = offsetBytes & -MAX_PAGE_BYTES;
+        long count = (offsetBytes + countBytes - from + MAX_PAGE_BYTES - 1) & -MAX_PAGE_BYTES;
+        if (mapping != null) {
+            mapping.unload(from, count);
+        }
+        puncher.file().dropCache(from, count);
+        return mapping != null
+                ? !mapping.isResident(offsetBytes, 1)
+                : cache == null || !cache.readCached(offsetBytes, PROBE);
     }
 
     /** Reads if that needs no disk; returns whether it was so. */

@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.FileStore;
 import java.nio.file.Path;
-import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -49,9 +48,6 @@ import org.jspecify.annotations.Nullable;
  * is only in the page cache.
  */
 public final class FileDevice implements BlockDevice {
-    static final int MAX_TRANSFER_BYTES = 16 << 20;
-    static final int MAX_COMPARE_BYTES = 64 << 10;
-
     /** Shorter reads cost less by a copy than by a system call of their own. */
     static final int MIN_TRANSFER_BYTES = 16 << 10;
 
@@ -93,8 +89,8 @@ public final class FileDevice implements BlockDevice {
         this.durability = durability;
         this.atomics = atomics;
         this.store = store;
-        this.capabilities = capabilities(blocks, atomics != null);
-        this.limits = limits(geometry, capabilities, options, blocks);
+        this.capabilities = FileTraits.capabilities(blocks, atomics != null);
+        this.limits = FileTraits.limits(geometry, capabilities, options, blocks);
         this.workers = new Workers(this, options.workers());
         this.shortcut = RingEngine.open(new ForRing(), blocks.own(), options).orElse(null);
     }
@@ -153,29 +149,6 @@ public final class FileDevice implements BlockDevice {
 
     @Override
     public Limits limits() { return limits; }
-
-    private static Set<Capability> capabilities(FileBlocks blocks, boolean atomic) {
-        if (!atomic) {
-            return blocks.capabilities();
-        }
-        Set<Capability> all = EnumSet.of(Capability.ATOMIC_WRITE);
-        all.addAll(blocks.capabilities());
-        return Set.copyOf(all);
-    }
-
-    private static Limits limits(Geometry of, Set<Capability> capabilities, FileOptions options,
-            FileBlocks blocks) {
-        int blockSize = of.blockSize();
-        int transferBlocks = MAX_TRANSFER_BYTES / blockSize;
-        boolean unmaps = capabilities.contains(Capability.UNMAP);
-        return new Limits(transferBlocks, transferBlocks / 16, unmaps ? of.blockCount() : 0,
-                unmaps ? of.blockCount() : FileBlocks.MAX_WRITTEN_ZEROES_BYTES / blockSize,
-                MAX_COMPARE_BYTES / blockSize,
-                capabilities.contains(Capability.ATOMIC_WRITE)
-                        ? AtomicLog.MAX_DATA_BYTES / blockSize
-                        : 0,
-                options.workers(), blocks.alignmentBytes());
-    }
 
     @Override
     public Set<Capability> capabilities() { return capabilities; }
@@ -444,6 +417,31 @@ public final class FileDevice implements BlockDevice {
         }
     }
 
+    /** {@inheritDoc} A file is locked; a disk may be written to by other hosts that are connected to it. */
+    @Override
+    public boolean comparesForAllHosts() { return store != null; }
+
+    /** {@inheritDoc} The page cache has those of a disk; dirty pages are written first. A file is locked. */
+    @Override
+    public void forget(long lba, long blockCount) {
+        if (store != null) {
+            return;
+        }
+        long entered = gate.readLock();
+        try {
+            long at = lba * geometry.blockSize();
+            long bytes = blockCount * geometry.blockSize();
+            if (!isGone() && !blocks.dropCached(at, bytes) && durability != null) {
+                durability.sync();
+                boolean _ = blocks.dropCached(at, bytes);
+            }
+        } catch (LostWritesException _) {
+            // The next flush reports it.
+        } finally {
+            gate.unlockRead(entered);
+        }
+    }
+
     /** {@inheritDoc} What does not fill a block, or an aligned unit of direct I/O, is left out. */
     @Override
     public void refresh() throws StorageException {
@@ -467,7 +465,7 @@ public final class FileDevice implements BlockDevice {
         long blockCount = sizeBytes / unit * (unit / before.blockSize());
         if (blockCount > 0 && blockCount != before.blockCount()) {
             var after = new Geometry(before.blockSize(), blockCount, before.physicalBlockSize());
-            limits = limits(after, capabilities, options, blocks);
+            limits = FileTraits.limits(after, capabilities, options, blocks);
             blocks.resized();
             geometry = after;
         }

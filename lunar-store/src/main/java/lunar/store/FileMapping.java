@@ -30,6 +30,14 @@ final class FileMapping {
                 && file.asSlice(offsetBytes, countBytes).isLoaded();
     }
 
+    /** Unmaps pages, because the page cache keeps a mapped one; the next access maps what the cache has then. */
+    void unload(long offsetBytes, long countBytes) {
+        MemorySegment file = all;
+        if (offsetBytes < file.byteSize()) {
+            file.asSlice(offsetBytes, Math.min(countBytes, file.byteSize() - offsetBytes)).unload();
+        }
+    }
+
     /** Reads if the page cache has it all; returns whether it has. */
     boolean read(long offsetBytes, MemorySegment into) throws IOException {
         MemorySegment file = all;

@@ -144,7 +144,16 @@ final class LinuxFile implements AutoCloseable {
 
     /** Drops clean pages of the file from the page cache, by posix_fadvise(2); best effort. */
     void dropCache() {
-        calls.dropCache(descriptor);
+        dropCache(0, 0);
+    }
+
+    /**
+     * Like {@link #dropCache()}, but for whole pages in a range.
+     *
+     * @param countBytes 0 for all to the end of the file
+     */
+    void dropCache(long offsetBytes, long countBytes) {
+        calls.dropCache(descriptor, offsetBytes, countBytes);
     }
 
     /** Inode and time of birth, by statx(2); empty if the system does not tell. */
@@ -285,13 +294,13 @@ final class LinuxFile implements AutoCloseable {
             }
         }
 
-        void dropCache(int descriptor) {
+        void dropCache(int descriptor, long offsetBytes, long countBytes) {
             if (adviseHandle.isEmpty()) {
                 return;
             }
             try {
-                int _ = (int) adviseHandle.get().invokeExact(descriptor, 0L, 0L,
-                        POSIX_FADV_DONTNEED);
+                int _ = (int) adviseHandle.get().invokeExact(descriptor, offsetBytes,
+                        countBytes, POSIX_FADV_DONTNEED);
             } catch (Throwable e) {
                 throw new AssertionError("posix_fadvise(2)", e);
             }

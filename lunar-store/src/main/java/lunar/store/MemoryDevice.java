@@ -134,6 +134,10 @@ public final class MemoryDevice implements BlockDevice {
     @Override
     public boolean readOnly() { return false; }
 
+    /** {@inheritDoc} Memory belongs to this process. */
+    @Override
+    public boolean comparesForAllHosts() { return true; }
+
     /** Bytes of memory in use for blocks: whole chunks. */
     public long allocatedBytes() {
         return chunks.allocatedBytes();

@@ -2,10 +2,18 @@ package lunar.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
@@ -17,6 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests whole disks with loop devices, where the machine permits them. */
 class DiskDeviceTest {
@@ -66,6 +76,58 @@ class DiskDeviceTest {
             for (LoopDisk disk : disks) {
                 disk.close();
             }
+        }
+    }
+
+    /** The kernel's page cache of a loop device has old blocks, as that of a shared disk has on each host. */
+    @ParameterizedTest
+    @EnumSource(FileOptions.Io.class)
+    void shouldForgetBlocksThatAnotherHostHasWritten(FileOptions.Io io, @TempDir Path folder)
+            throws Exception {
+        assumeTrue(LinuxFile.isAvailable());
+        Path image = folder.resolve("image");
+        try (LoopDisk disk = LoopDisk.over(image, 16 << 20);
+                FileDevice device = DiskDevice.open(disk.device(),
+                        FileOptions.BUFFERED.withIo(io));
+                var otherHost = FileChannel.open(image, StandardOpenOption.WRITE)) {
+            long lba = 64;
+            for (int content = 1; content <= 3; content++) {
+                assertThat(read(device, lba)).isEqualTo((byte) (content - 1));
+                byte[] block = new byte[512];
+                Arrays.fill(block, (byte) content);
+                assertThat(otherHost.write(ByteBuffer.wrap(block), lba * 512)).isEqualTo(512);
+                if (io == FileOptions.Io.BUFFERED) {
+                    assertThat(read(device, lba)).as("cached").isEqualTo((byte) (content - 1));
+                }
+                if (content == 3) {
+                    device.write(lba + 1, MemorySegment.ofArray(block)); // the page is dirty
+                    device.forget(0, device.blockCount());
+                    assertThat(read(device, lba + 1)).isEqualTo((byte) content);
+                } else {
+                    device.forget(lba, 1);
+                    assertThat(read(device, lba)).isEqualTo((byte) content);
+                }
+            }
+        }
+    }
+
+    private static byte read(FileDevice device, long lba) throws Exception {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment block = arena.allocate(512, 4096);
+            device.read(lba, block);
+            return block.get(ValueLayout.JAVA_BYTE, 511);
+        }
+    }
+
+    @Test
+    void shouldCompareForAllHostsIfNoOtherCanWrite(@TempDir Path folder) throws Exception {
+        try (FileDevice file = FileDevice.open(Files.write(folder.resolve("file"), new byte[4096]),
+                FileOptions.BUFFERED)) {
+            assertThat(file.comparesForAllHosts()).isTrue();
+        }
+        try (LoopDisk disk = LoopDisk.over(folder.resolve("image"), 16 << 20);
+                FileDevice device = DiskDevice.open(disk.device(), DIRECT)) {
+            assertThat(device.comparesForAllHosts()).isFalse();
         }
     }
 

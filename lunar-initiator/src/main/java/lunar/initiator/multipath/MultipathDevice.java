@@ -121,6 +121,10 @@ public final class MultipathDevice implements BlockDevice {
     @Override
     public long writeLosses() { return unit.writes().writeLosses(); }
 
+    /** {@inheritDoc} The target compares. */
+    @Override
+    public boolean comparesForAllHosts() { return true; }
+
     @Override
     public Optional<Fencing> fencing() { return Optional.of(unit.reservations()); }
 

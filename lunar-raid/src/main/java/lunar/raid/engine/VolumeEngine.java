@@ -123,6 +123,10 @@ public final class VolumeEngine implements RaidVolume {
     @Override
     public boolean readOnly() { return parts.readOnly(); }
 
+    /** {@inheritDoc} A volume has one owner. */
+    @Override
+    public boolean comparesForAllHosts() { return true; }
+
     @Override
     public long writeLosses() { return engine().lossCheck().losses(); }
 

@@ -19,6 +19,11 @@ public final class FlakyDisk extends ForwardingDevice {
     public final AtomicInteger toFail = new AtomicInteger();
     /** Action of another host before a record is compared. */
     volatile Runnable beforeSwap = () -> {};
+    /** Action of another host between the reading of a record and a write. */
+    public volatile Runnable beforeWrite = () -> {};
+    volatile Runnable beforeRead = () -> {};
+    /** Whether COMPARE AND WRITE is atomic for other hosts, too. */
+    public volatile boolean comparesForAll = true;
     private final boolean isAtomic;
 
     public FlakyDisk(BlockDevice below, boolean isAtomic) {
@@ -32,6 +37,9 @@ public final class FlakyDisk extends ForwardingDevice {
     }
 
     @Override
+    public boolean comparesForAllHosts() { return comparesForAll; }
+
+    @Override
     public Limits limits() { return new Limits(1024, 1024, 0, 0, 1, 1, 1); }
 
     @Override
@@ -40,6 +48,11 @@ public final class FlakyDisk extends ForwardingDevice {
             throw new DeadlineException(request + ": no answer");
         }
         if (request.operation() != BlockRequest.Operation.COMPARE_AND_WRITE) {
+            if (request.operation() == BlockRequest.Operation.WRITE) {
+                beforeWrite.run();
+            } else if (request.operation() == BlockRequest.Operation.READ) {
+                beforeRead.run();
+            }
             below().execute(request);
             return;
         }

@@ -115,4 +115,64 @@ class OwnershipTakingTest {
         assertThat(there(0).released()).isTrue();
         assertThat(there(1).released()).isTrue();
     }
+
+    /** The disks are some that several hosts are connected to. */
+    private void share() {
+        disks.forEach(one -> one.comparesForAll = false);
+    }
+
+    /** Another process has read the old record of a disk, too, and writes its own over the new one. */
+    private void race(int disk) {
+        var other = new OwnerRecord(VOLUME, 6, UUID.randomUUID(), 1, false,
+                (int) LEASE.toMillis(), 0, OWNER.process(), "");
+        FlakyDisk slow = disks.get(1);
+        slow.beforeWrite = () -> {
+            slow.beforeWrite = () -> {};
+            try {
+                write(disk, other);
+            } catch (StorageException e) {
+                throw new AssertionError(e);
+            }
+        };
+    }
+
+    @Test
+    void shouldYieldToAProcessThatWritesItsRecordLaterToASharedDisk() throws Exception {
+        share();
+        race(0);
+        assertThatThrownBy(() -> start(QUICK)).isInstanceOf(BusyException.class)
+                .hasMessageContaining("in use by host alpha pid 4711");
+        assertThat(there(0).token()).as("not released over it").isNotEqualTo(OWNER.token());
+        assertThat(there(0).released()).isFalse();
+    }
+
+    @Test
+    void shouldWaitForTheLeaseOfAProcessThatItMayHaveWrittenOver() throws Exception {
+        share();
+        var late = new OwnershipOptions(QUICK.beat(), LEASE, QUICK.silence(), Duration.ofNanos(1),
+                false, false); // each record is late
+        long begunNs = System.nanoTime();
+        start(late);
+        assertThat(System.nanoTime() - begunNs)
+                .isGreaterThanOrEqualTo(QUICK.silence().plus(LEASE).toNanos());
+        assertThat(there(0).epoch()).isEqualTo(6);
+    }
+
+    @Test
+    void shouldNoticeThatAnOwnerThatWasForcedOutHasWrittenLate() throws Exception {
+        share();
+        int[] looks = new int[1];
+        disks.get(0).beforeRead = () -> {
+            try {
+                // Looks when the record has settled, and after the lease of the owner before.
+                if (!there(0).token().equals(OWNER.token()) && ++looks[0] == 2) {
+                    write(0, OWNER.next());
+                }
+            } catch (StorageException e) {
+                throw new AssertionError(e);
+            }
+        };
+        assertThatThrownBy(() -> start(QUICK.withTakeOver(true)))
+                .isInstanceOf(BusyException.class);
+    }
 }

@@ -72,6 +72,7 @@ public final class OwnerRecordStore {
     /** Whether {@link #swap} is one step for every host. */
     public boolean isAtomic() {
         return !isRefused && member.supports(Capability.COMPARE_AND_WRITE)
+                && member.comparesForAllHosts()
                 && member.limits().maxCompareAndWriteBlocks() > 0;
     }
 

@@ -125,7 +125,7 @@ final class Heartbeats {
                 there = null;
             }
             if (bare != null && there == null && lease.lost() == null) {
-                begun.add(new OwnedMember(slot, bare, options.reserves()));
+                begun.add(new OwnedMember(slot, bare, options));
             }
         }
         return begun;

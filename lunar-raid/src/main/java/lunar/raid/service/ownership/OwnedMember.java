@@ -3,12 +3,15 @@ package lunar.raid.service.ownership;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import lunar.block.BlockDevice;
+import lunar.block.DeadlineException;
 import lunar.block.Fencing;
 import lunar.block.InvalidRequestException;
 import lunar.block.NotSupportedException;
 import lunar.block.ReservationConflictException;
 import lunar.block.StorageException;
+import lunar.raid.OwnershipOptions;
 import lunar.raid.metadata.record.OwnerRecord;
 import lunar.raid.metadata.superblock.OwnerRecordStore;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +25,8 @@ public final class OwnedMember {
     private static final long KEY_MARK = 0x4c4eL;
     private static final int KEY_MARK_SHIFT = 48;
     private static final int TRIES = 3;
+    /** Number of leases without a beat after which another process may take a member. */
+    static final int SILENT_LEASES = 2;
 
     /** Thrown if the device is not the same member any more. */
     static final class NotAMemberException extends Exception {
@@ -41,13 +46,35 @@ public final class OwnedMember {
     volatile long confirmedNs;
     volatile boolean isConfirmed;
     volatile boolean isStopped;
+    private final LongSupplier clock;
+    /** A start that replaces a record meanwhile does not see one that is written later than this. */
+    private final long lateNs;
+    private boolean wasLate;
+    /** When the last write of the record began; valid only if {@link #hasWritten}. */
+    private long writtenNs;
+    private boolean hasWritten;
+    /** Whether the record was written so late that it may have replaced a later owner's, and until when. */
+    private boolean isInDoubt;
+    private long doubtEndNs;
 
     /** @param reserves whether the member is to be reserved if it supports that */
     public OwnedMember(int slot, BlockDevice device, boolean reserves) {
+        this(slot, device, OwnershipOptions.DEFAULT.withReservations(reserves));
+    }
+
+    OwnedMember(int slot, BlockDevice device, OwnershipOptions options) {
+        this(slot, device, options, System::nanoTime);
+    }
+
+    OwnedMember(int slot, BlockDevice device, OwnershipOptions options, LongSupplier clock) {
         this.slot = slot;
         this.device = device;
+        this.clock = clock;
+        lateNs = options.settle().isZero()
+                ? Long.MAX_VALUE
+                : options.settle().toNanos() / 2;
         place = new OwnerRecordStore(device);
-        fencing = reserves ? device.fencing().orElse(null) : null;
+        fencing = options.reserves() ? device.fencing().orElse(null) : null;
     }
 
     /** Returns a reservation key with the mark of this software. */
@@ -65,6 +92,16 @@ public final class OwnedMember {
         return place.isAtomic();
     }
 
+    /** Whether another process may have written its record, and seen it stay, while this one's was written. */
+    boolean wasLate() {
+        lock.lock();
+        try {
+            return wasLate;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     public Optional<OwnerRecord> read() throws StorageException {
         lock.lock();
         try {
@@ -79,15 +116,27 @@ public final class OwnedMember {
         lock.lock();
         try {
             join(mine.key());
-            long startNs = System.nanoTime();
+            long startNs = clock.getAsLong();
             if (!place.swap(mine)) {
                 return false;
             }
+            wasLate = isLate(startNs);
+            written(startNs);
             confirmed(startNs);
             return true;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Whether reading the record and writing the next one took too long, on a device that does not compare itself. */
+    private boolean isLate(long startNs) {
+        return !place.isAtomic() && clock.getAsLong() - startNs > lateNs;
+    }
+
+    private void written(long startNs) {
+        writtenNs = startNs;
+        hasWritten = true;
     }
 
     private void confirmed(long atNs) {
@@ -175,26 +224,47 @@ public final class OwnedMember {
         }
     }
 
-    /** Beats once. After a beat that failed, the member is read before it is written or its reservation is touched. */
+    /**
+     * Beats once. After a beat that failed, the member is read before it is written or its reservation is touched. A
+     * record that was written late, and so long after the one before that another owner may have taken the member in
+     * between, does not confirm it: that owner, whose record it replaced, writes its own again within a lease.
+     */
     private Optional<OwnerRecord> beatNow(OwnerRecord mine)
             throws StorageException, NotAMemberException {
         for (int i = 0; i < TRIES; i++) {
-            if (!place.isKnown()) {
+            if (isInDoubt || !place.isKnown()) {
                 Optional<OwnerRecord> found = place.read();
                 if (foreign(found, mine).isPresent()) {
                     return found;
                 }
                 requireMember(found, mine);
+                requireNoDoubt();
             }
             join(mine.key());
-            long startNs = System.nanoTime();
+            long startNs = clock.getAsLong();
             if (swapped(mine, i == TRIES - 1)) {
+                long leaseNs = TimeUnit.MILLISECONDS.toNanos(mine.leaseMs());
+                isInDoubt = isLate(startNs) && !(hasWritten
+                        && clock.getAsLong() - writtenNs < SILENT_LEASES * leaseNs);
+                written(startNs);
+                if (isInDoubt) {
+                    doubtEndNs = clock.getAsLong() + leaseNs;
+                    continue;
+                }
                 hold(mine.key());
                 confirmed(startNs);
                 return Optional.empty();
             }
         }
         throw new ReservationConflictException(device + ": its owner record changes all the time");
+    }
+
+    private void requireNoDoubt() throws DeadlineException {
+        if (isInDoubt && clock.getAsLong() - doubtEndNs < 0) {
+            throw new DeadlineException(device + ": its owner record was written too late to tell"
+                    + " whether another owner has it: waits for that one's");
+        }
+        isInDoubt = false;
     }
 
     /** Requires that a member once confirmed still has a record of our volume: it may have been erased or reused. */
@@ -247,8 +317,11 @@ public final class OwnedMember {
             return;
         }
         try {
-            OwnerRecord last = mine.asReleased();
-            if (place.swap(last) || (isOurs(place.read(), mine) && place.swap(last))) {
+            if (isInDoubt) {
+                return;
+            }
+            // What was read last may be the record of a process that was faster to start.
+            if (isOurs(place.read(), mine) && place.swap(mine.asReleased())) {
                 leave(mine.key());
             }
         } finally {

@@ -22,8 +22,9 @@ public final class OwnerWatch {
 
     /** Returns how long a record must stay unchanged before its owner counts as dead: at least twice its lease. */
     static Duration silence(OwnerRecord owner, OwnershipOptions options) {
-        Duration twice = Duration.ofMillis(2L * Math.min(owner.leaseMs(),
-                OwnerRecord.MAX_LEASE_MS));
+        Duration twice = Duration
+                .ofMillis((long) OwnedMember.SILENT_LEASES * Math.min(owner.leaseMs(),
+                        OwnerRecord.MAX_LEASE_MS));
         return twice.compareTo(options.silence()) > 0 ? twice : options.silence();
     }
 

@@ -106,7 +106,7 @@ public final class Ownership {
         for (int slot = 0; slot < devices.size(); slot++) {
             BlockDevice device = devices.get(slot);
             if (device != null && !heartbeats.has(slot, LeasedDevice.bare(device))) {
-                fresh.add(new OwnedMember(slot, LeasedDevice.bare(device), options.reserves()));
+                fresh.add(new OwnedMember(slot, LeasedDevice.bare(device), options));
             }
         }
         OwnerRecord before = OwnerRecordStore.newest(read(fresh, failed).values(), volume);
@@ -122,6 +122,9 @@ public final class Ownership {
             take(fresh, record, new Before(before, isForced), taken, failed);
             if (isForced && before != null) {
                 awaitLease(before);
+                if (!taken.stream().allMatch(OwnedMember::isAtomic)) {
+                    requireOurs(taken, failed); // it may have written once more, late
+                }
             }
             done = true;
         } finally {
@@ -293,10 +296,19 @@ public final class Ownership {
                         e);
     }
 
-    /** Waits, where members have no atomic write, and yields to a process that has written its record later. */
+    /**
+     * Waits, where members have no atomic write, and yields to a process that has written its record later. A process
+     * that was faster than a late record of ours sees it, and stops, before its lease is over.
+     */
     private void settle(List<OwnedMember> taken, Map<Integer, StorageException> failed)
             throws StorageException {
-        pause(options.settle());
+        boolean isLate = taken.stream().anyMatch(OwnedMember::wasLate);
+        pause(isLate ? options.settle().plus(options.lease()) : options.settle());
+        requireOurs(taken, failed);
+    }
+
+    private void requireOurs(List<OwnedMember> taken, Map<Integer, StorageException> failed)
+            throws StorageException {
         for (OwnerRecord found : read(taken, failed).values().stream().flatMap(Optional::stream)
                 .toList()) {
             if (!found.token().equals(token)) {
@@ -353,7 +365,7 @@ public final class Ownership {
 
     /** Shuts other owners out of a device without a record, such as that of the journal. Blocks. */
     public void reserve(BlockDevice device) throws StorageException {
-        var other = new OwnedMember(-1, LeasedDevice.bare(device), options.reserves());
+        var other = new OwnedMember(-1, LeasedDevice.bare(device), options);
         try {
             other.reserve(key);
         } catch (ReservationConflictException e) {

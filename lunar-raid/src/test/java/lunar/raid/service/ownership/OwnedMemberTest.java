@@ -5,15 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import lunar.block.BlockDevice;
 import lunar.block.DeadlineException;
 import lunar.block.Devices;
 import lunar.block.StorageException;
+import lunar.raid.OwnershipOptions;
 import lunar.raid.metadata.record.OwnerRecord;
 import lunar.raid.metadata.superblock.OwnerRecordStore;
 import lunar.raid.service.FlakyDisk;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The record of one member, which one owner writes while another one may. */
@@ -134,5 +138,96 @@ class OwnedMemberTest {
         write(record(2));
         assertThat(member.beat(mine.next())).isEmpty();
         assertThat(there()).isEqualTo(mine.next());
+    }
+
+    @Test
+    void shouldNotRelyOnACompareAndWriteThatOtherHostsDoNotTakePartIn() throws Exception {
+        assertThat(member.isAtomic()).isTrue();
+        flaky.comparesForAll = false; // a disk that several hosts are connected to
+        assertThat(member.isAtomic()).isFalse();
+        var _ = member.read();
+        assertThat(member.take(record(3))).isTrue();
+    }
+
+    // --- a record that is written late, over that of another owner ---
+
+    private static final long SECOND = 1_000_000_000;
+    private final AtomicLong now = new AtomicLong();
+
+    /** A member that is ours; each write of it takes some time, in which another host does something. */
+    private OwnerRecord ours(boolean isAtomic) throws StorageException {
+        flaky = new FlakyDisk(disk, isAtomic);
+        member = new OwnedMember(0, flaky, OwnershipOptions.DEFAULT, now::get);
+        OwnerRecord mine = record(3);
+        var _ = member.read();
+        assertThat(member.take(mine)).isTrue();
+        assertThat(member.wasLate()).isFalse();
+        return mine;
+    }
+
+    private void during(long timeNs, @Nullable OwnerRecord other) {
+        flaky.beforeWrite = () -> {
+            flaky.beforeWrite = () -> {};
+            now.addAndGet(timeNs);
+            try {
+                if (other != null) {
+                    write(other);
+                }
+            } catch (StorageException e) {
+                throw new AssertionError(e);
+            }
+        };
+    }
+
+    @Test
+    void shouldNotReviveAnOwnerThatWritesOverALaterOne() throws Exception {
+        OwnerRecord mine = ours(false);
+        OwnerRecord later = record(4);
+        during(20 * SECOND, later); // stopped between the comparison and the write
+        assertThatThrownBy(() -> member.beat(mine.next())).isInstanceOf(DeadlineException.class)
+                .hasMessageContaining("written too late");
+        assertThat(there()).as("written over").isEqualTo(mine.next());
+        assertThat(member.confirmedNs).isZero();
+        OwnerRecord next = mine.next().next();
+        assertThatThrownBy(() -> member.beat(next)).isInstanceOf(DeadlineException.class);
+        write(later.next()); // its next beat
+        assertThat(member.beat(next)).contains(later.next());
+        member.release(next);
+        assertThat(there()).isEqualTo(later.next());
+    }
+
+    @Test
+    void shouldGoOnAfterALateRecordThatNoOwnerReplaces() throws Exception {
+        OwnerRecord mine = ours(false);
+        during(20 * SECOND, null);
+        assertThatThrownBy(() -> member.beat(mine.next())).isInstanceOf(DeadlineException.class);
+        now.addAndGet(6 * SECOND);
+        during(SECOND, null); // the disk is slow, and the record may be as old as the beginning of the first write
+        assertThatThrownBy(() -> member.beat(mine.next())).isInstanceOf(DeadlineException.class);
+        now.addAndGet(6 * SECOND);
+        during(SECOND, null);
+        OwnerRecord next = mine.next().next();
+        assertThat(member.beat(next)).isEmpty();
+        assertThat(member.confirmedNs).isEqualTo(33 * SECOND);
+        assertThat(there()).isEqualTo(next);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"11000, 0, false", "100, 60000, false", "20000, 0, true"})
+    void shouldConfirmARecordThatReplacesNoOther(long writeMs, long beforeMs, boolean isAtomic)
+            throws Exception {
+        OwnerRecord mine = ours(isAtomic);
+        now.addAndGet(beforeMs * 1_000_000);
+        during(writeMs * 1_000_000, null);
+        assertThat(member.beat(mine.next())).isEmpty();
+        assertThat(member.confirmedNs).isEqualTo(beforeMs * 1_000_000);
+    }
+
+    @Test
+    void shouldTellThatAMemberWasTakenLate() throws Exception {
+        var _ = ours(false);
+        during(SECOND, null);
+        assertThat(member.take(record(4))).isTrue();
+        assertThat(member.wasLate()).isTrue();
     }
 }
