@@ -24,12 +24,17 @@ record DiskNaming(Path udev, String machine, UUID boot) {
     /** UUID that kpartx(8) gives a partition of a multipath device. */
     private static final Pattern KPARTX = Pattern.compile("part(\\d+)-mpath-.+");
     private static final Pattern NVME = Pattern.compile("(eui|nvme|uuid)\\..+");
+    /** Names that QEMU gives disks without a serial number (ATA), and gave namespaces without an EUI-64 (NVMe). */
+    private static final Pattern QEMU_DEFAULT = Pattern
+            .compile("t10\\.ATA +QEMU HARDDISK +QM\\d{5} *|eui\\.52540000\\p{XDigit}{8}");
+    /** Name of an NVMe namespace by vendor and serial number; the number of a virtual controller is arbitrary. */
+    private static final String QEMU_NVME = "nvme.1b36-";
     private static final String UUID_OF_PARTITION = "ID_PART_ENTRY_UUID";
 
     private static final String NO_MACHINE = "this machine has no /etc/machine-id (systemd-machine-id-setup"
             + " creates it), and without a state directory no identifier of its own; a disk of another"
             + " machine may have the same identity";
-    private static final String POSITION = "it has no serial number or other unique name, and its identity"
+    private static final String POSITION = "it has no serial number or other name of its own, and its identity"
             + " depends on its position in this machine; set a serial number";
     private static final String BY_HAND = "it is a device-mapper device without a UUID, and its identity"
             + " depends on its name in this machine";
@@ -76,10 +81,21 @@ record DiskNaming(Path udev, String machine, UUID boot) {
         }
         return attribute(system, "device/wwid") // SCSI
                 .or(() -> attribute(system, "wwid")) // NVMe
-                .or(() -> attribute(system, "device/cid").map(cid -> "mmc " + cid))
-                .map(DiskName::new)
+                .map(this::worldWide)
+                .or(() -> attribute(system, "device/cid").map(cid -> new DiskName("mmc " + cid)))
                 // The serial number of a virtual disk is arbitrary.
                 .or(() -> attribute(system, "serial").map(one -> ofMachine(" virtio " + one)));
+    }
+
+    /** A world-wide name, unless it is that of a virtual disk, which each virtual machine gives its own disks. */
+    private DiskName worldWide(String wwid) {
+        if (QEMU_DEFAULT.matcher(wwid).matches()) {
+            return new DiskName(machine + " " + wwid, machine.isEmpty() ? NO_MACHINE : POSITION,
+                    List.of(wwid));
+        }
+        return wwid.startsWith(QEMU_NVME)
+                ? ofMachine(" " + wwid).replacing(wwid)
+                : new DiskName(wwid);
     }
 
     /** A name that is unique in this machine. */

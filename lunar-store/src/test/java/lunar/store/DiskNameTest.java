@@ -174,6 +174,31 @@ class DiskNameTest {
         assertThat(name(disk).isUnique()).isTrue();
     }
 
+    @ParameterizedTest
+    @CsvSource({"t10.ATA     QEMU HARDDISK                           QM00003, false",
+            "eui.5254000000000001, false",
+            "nvme.1b36-64617461-51454d55204e564d65204374726c-1, true"})
+    void shouldNotTreatTheNameOfAVirtualDiskAsGloballyUnique(String wwid, boolean isUnique)
+            throws IOException {
+        Path disk = disk("pci0/host0/block/sda");
+        put(disk, "device/wwid", wwid);
+        DiskName name = name(disk);
+        assertThat(name.text()).isNotEqualTo(name(disk, "another machine").text());
+        assertThat(name.isUnique()).isEqualTo(isUnique);
+        assertThat(name.earlier()).containsExactly(wwid);
+        assertThat(name(partition(disk, "sda1", 1, 2048)).earlier())
+                .containsExactly(wwid + " partition 1 at 2048");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"t10.ATA     QEMU HARDDISK                           data",
+            "eui.5254001234567890", "nvme.144d-53-4d-1"})
+    void shouldTreatANameThatSomeoneHasChosenAsUnique(String wwid) throws IOException {
+        Path disk = disk("pci0/host0/block/sda");
+        put(disk, "device/wwid", wwid);
+        assertThat(name(disk)).isEqualTo(new DiskName(wwid));
+    }
+
     @Test
     void shouldIdentifyAnUnnamedDiskByItsSlot() throws IOException {
         DiskName first = name(disk("pci0/0000:00:04.0/virtio1/block/vda"));
