@@ -235,7 +235,8 @@ public final class StripeTask
                     : new DeviceGoneException(this + ": too many members are gone"));
             return;
         }
-        if (job.isChange() && slots.refusesWrite(job.stripe()) && !freesSpace(slots, made)) {
+        if (job.kind() == StripeWork.WRITE && slots.refusesWrite(job.stripe())
+                && !freesSpace(slots, made)) {
             finish(new NoSpaceException(this + ": too many stripes wait until members have space"
                     + " for their redundancy; give them some"));
             return;

@@ -203,7 +203,7 @@ public final class ResponseSender {
 
     /** Releases all PDUs that are kept; nothing is retransmitted on this connection. */
     void forget() {
-        unacknowledged.clear();
+        unacknowledged.close();
     }
 
     // --- retransmission ---

@@ -80,6 +80,7 @@ public final class Unacknowledged {
     private final RetransmissionMemory ofServer;
     private long heapBytes;
     private long bufferBytes;
+    private boolean closed;
 
     /** @param maxBufferBytes limit of the buffers of tasks that are held, except those of the latest one */
     Unacknowledged(long maxBufferBytes, RetransmissionMemory ofServer) {
@@ -89,6 +90,9 @@ public final class Unacknowledged {
 
     /** Keeps a PDU, and holds the buffers of its task meanwhile, if it has Data-In. */
     void add(Sent pdu) {
+        if (closed) { // sent to nobody, such as the response to a logout of its own connection
+            return;
+        }
         sent.add(pdu);
         count(pdu.heapBytes());
         Task task = pdu.task();
@@ -153,7 +157,9 @@ public final class Unacknowledged {
         return isHeld;
     }
 
-    void clear() {
+    /** Drops all PDUs, and keeps no further ones. */
+    void close() {
+        closed = true;
         while (!sent.isEmpty()) {
             drop(sent.getFirst());
         }

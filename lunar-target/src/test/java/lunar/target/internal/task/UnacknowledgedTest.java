@@ -33,9 +33,11 @@ class UnacknowledgedTest {
 
         kept.acknowledge(count - 1);
         assertThat(kept.run(0, 0)).hasSize(1);
-        kept.clear();
+        kept.acknowledge(count);
         kept.add(ping(count));
         assertThat(kept.run(0, 0)).as("what was given up does not count any more").hasSize(1);
+        kept.close();
+        assertThat(server.heapBytes()).isZero();
     }
 
     /** Many initiators that acknowledge nothing: what one cannot keep any more, it drops of its own. */
@@ -54,7 +56,17 @@ class UnacknowledgedTest {
         peers.getFirst().keepTasks(); // its connection is lost
         peers.getLast().add(ping(3));
         assertThat(peers.getLast().run(3, 1)).hasSize(1);
-        peers.forEach(Unacknowledged::clear);
+        peers.forEach(Unacknowledged::close);
+        assertThat(server.heapBytes()).isZero();
+    }
+
+    /** Such as the response to a logout that has ended its own connection. */
+    @Test
+    void shouldKeepNothingOfAClosedConnection() {
+        var kept = new Unacknowledged(Long.MAX_VALUE, server);
+        kept.close();
+        kept.add(ping(0));
+        assertThat(kept.run(0, 0)).isEmpty();
         assertThat(server.heapBytes()).isZero();
     }
 }
