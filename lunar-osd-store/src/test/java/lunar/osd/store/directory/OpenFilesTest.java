@@ -2,7 +2,6 @@ package lunar.osd.store.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -13,7 +12,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -200,9 +198,9 @@ class OpenFilesTest {
         try (DirectoryObjectStore store = open()) {
             create(store, object(0));
             Path file = newest(folder.resolve("store"));
-            assertThat(openFiles()).contains(file);
+            assertThat(OpenDescriptors.under(folder.resolve("store/data"))).contains(file);
             store.flush();
-            assertThat(openFiles()).doesNotContain(file);
+            assertThat(OpenDescriptors.under(folder.resolve("store/data"))).doesNotContain(file);
         }
     }
 
@@ -227,7 +225,7 @@ class OpenFilesTest {
                 store.resize(object(i), LENGTH, Growth.UNLIMITED);
                 assertThat(store.read(object(i), 0, MemorySegment.ofArray(new byte[1]))).isOne();
             }
-            Set<Path> open = openFiles();
+            Set<Path> open = OpenDescriptors.under(folder.resolve("store/data"));
             open.add(stable);
             assertThat(open).hasSizeLessThanOrEqualTo(OpenFiles.MAX + OpenFiles.MAX_UNSYNCED + 2);
             try (var files = Files.walk(folder.resolve("store/data"))) {
@@ -235,24 +233,6 @@ class OpenFilesTest {
                         .hasSizeGreaterThan(50).allMatch(synced::contains);
             }
         }
-    }
-
-    /** Returns the data files that this process has open. */
-    private Set<Path> openFiles() throws IOException {
-        Path descriptors = Path.of("/proc/self/fd");
-        assumeThat(descriptors).as("list of descriptors").exists();
-        var open = new HashSet<Path>();
-        try (var all = Files.list(descriptors)) {
-            for (Path each : (Iterable<Path>) all::iterator) {
-                try {
-                    open.add(Files.readSymbolicLink(each));
-                } catch (NoSuchFileException _) {
-                    assert !Files.exists(each); // the descriptor of the list itself
-                }
-            }
-        }
-        open.removeIf(each -> !each.startsWith(folder.resolve("store/data")));
-        return open;
     }
 
     private static Path newest(Path store) throws IOException {

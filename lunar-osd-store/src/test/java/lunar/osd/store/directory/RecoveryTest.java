@@ -2,11 +2,8 @@ package lunar.osd.store.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -98,23 +95,6 @@ class RecoveryTest {
         }
     }
 
-    private static List<String> openFiles(Path under) throws IOException {
-        var open = new ArrayList<String>();
-        try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
-            for (Path each : all) {
-                try {
-                    String file = Files.readSymbolicLink(each).toString();
-                    if (file.startsWith(under.toString())) {
-                        open.add(file);
-                    }
-                } catch (NoSuchFileException _) {
-                    // closed meanwhile
-                }
-            }
-        }
-        return open;
-    }
-
     @Test
     void shouldCloseEverythingWhenAStartFails() throws Exception {
         Path left = killed();
@@ -127,7 +107,7 @@ class RecoveryTest {
             } catch (StorageException _) {
                 failed++;
             }
-            assertThat(openFiles(folder)).isEmpty();
+            assertThat(OpenDescriptors.under(folder)).isEmpty();
         }
         assertThat(failed).isGreaterThan(5);
     }
