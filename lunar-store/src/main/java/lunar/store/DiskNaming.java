@@ -84,23 +84,26 @@ record DiskNaming(Path udev, String machine, UUID boot) {
                 .map(this::worldWide)
                 .or(() -> attribute(system, "device/cid").map(cid -> new DiskName("mmc " + cid)))
                 // The serial number of a virtual disk is arbitrary.
-                .or(() -> attribute(system, "serial").map(one -> ofMachine(" virtio " + one)));
+                .or(() -> attribute(system, "serial").map(one -> ofMachine(" virtio " + one, "")));
     }
 
     /** A world-wide name, unless it is that of a virtual disk, which each virtual machine gives its own disks. */
     private DiskName worldWide(String wwid) {
         if (QEMU_DEFAULT.matcher(wwid).matches()) {
-            return new DiskName(machine + " " + wwid, machine.isEmpty() ? NO_MACHINE : POSITION,
-                    List.of(wwid));
+            return ofMachine(" " + wwid, POSITION).replacing(wwid);
         }
         return wwid.startsWith(QEMU_NVME)
-                ? ofMachine(" " + wwid).replacing(wwid)
+                ? ofMachine(" " + wwid, "").replacing(wwid)
                 : new DiskName(wwid);
     }
 
-    /** A name that is unique in this machine. */
-    private DiskName ofMachine(String text) {
-        return new DiskName(machine + text, machine.isEmpty() ? NO_MACHINE : "", List.of());
+    /**
+     * A name in this machine.
+     *
+     * @param doubt about a name that is not unique there either
+     */
+    private DiskName ofMachine(String text, String doubt) {
+        return new DiskName(machine + text, machine.isEmpty() ? NO_MACHINE : doubt, List.of());
     }
 
     // --- device mapper ---
@@ -108,8 +111,8 @@ record DiskNaming(Path udev, String machine, UUID boot) {
     private Optional<DiskName> deviceMapper(Path system) throws IOException {
         Optional<String> uuid = attribute(system, "dm/uuid");
         if (uuid.isEmpty()) { // dmsetup(8) without --uuid; the name is the operator's, the number is not
-            return attribute(system, "dm/name").map(one -> new DiskName(machine + " dm " + one,
-                    machine.isEmpty() ? NO_MACHINE : BY_HAND, List.of(machine + ":" + system)));
+            return attribute(system, "dm/name").map(one -> ofMachine(" dm " + one, BY_HAND)
+                    .replacing(machine + ":" + system));
         }
         var before = new DiskName("dm " + uuid.get());
         Matcher part = KPARTX.matcher(uuid.get());
@@ -196,7 +199,7 @@ record DiskNaming(Path udev, String machine, UUID boot) {
         return Optional.of(ofMachine(" loop " + file.get() + " "
                 + Files.getAttribute(Path.of(file.get()), "unix:ino") + " "
                 + attribute(system, "loop/offset").orElse("0") + " "
-                + attribute(system, "loop/sizelimit").orElse("0")));
+                + attribute(system, "loop/sizelimit").orElse("0"), ""));
     }
 
     /** The bus and slot of the disk, without its name. */
@@ -217,10 +220,7 @@ record DiskNaming(Path udev, String machine, UUID boot) {
         return name.replacing(machine + ":" + disk);
     }
 
-    private DiskName position(String where) {
-        return new DiskName(machine + ":" + where, machine.isEmpty() ? NO_MACHINE : POSITION,
-                List.of());
-    }
+    private DiskName position(String where) { return ofMachine(":" + where, POSITION); }
 
     /** Whether the system has only numbered the disk (nbd, zram, zvol, rbd), in the order in which they were made. */
     private static boolean isNumbered(Path disk) {

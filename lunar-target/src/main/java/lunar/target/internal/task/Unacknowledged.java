@@ -74,7 +74,7 @@ public final class Unacknowledged {
     }
 
     private final Deque<Sent> sent = new ArrayDeque<>();
-    /** Those that hold buffers. */
+    /** The kept PDUs whose tasks hold buffers, oldest first. */
     private final Deque<Sent> holders = new ArrayDeque<>();
     private final long maxBufferBytes;
     private final RetransmissionMemory ofServer;
@@ -150,9 +150,7 @@ public final class Unacknowledged {
 
     /** Drops the status of a task, but not its buffers: returns whether the caller has to release the task. */
     boolean hand(Sent pdu) {
-        boolean isHeld = holders.remove(pdu);
-        countBuffers(-pdu.heldBytes);
-        pdu.heldBytes = 0;
+        boolean isHeld = endHold(pdu);
         drop(pdu);
         return isHeld;
     }
@@ -173,11 +171,19 @@ public final class Unacknowledged {
 
     private void releaseBuffers(Sent pdu) {
         Task task = pdu.task();
-        if (task != null && holders.remove(pdu)) {
-            countBuffers(-pdu.heldBytes);
-            pdu.heldBytes = 0;
+        if (task != null && endHold(pdu)) {
             task.release();
         }
+    }
+
+    /** Counts the buffers of a PDU no more; returns whether its task held any. */
+    private boolean endHold(Sent pdu) {
+        if (!holders.remove(pdu)) {
+            return false;
+        }
+        countBuffers(-pdu.heldBytes);
+        pdu.heldBytes = 0;
+        return true;
     }
 
     private void count(long bytes) {
