@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -176,8 +177,8 @@ class ShmHostilePeerTest {
     /** The files of a peer are deleted if its process has ended: they must be of that process. */
     @Test
     void shouldKeepBoardThatIsNotOfThePeersProcess() throws Exception {
-        String name = "lunar-rdma-1-00000000000000b1";
-        ShmBoard.delete(name);
+        // A name of its own, because all processes of the machine share /dev/shm.
+        String name = "lunar-rdma-1-%016x".formatted(new SecureRandom().nextLong());
         var place = new ShmBoard.Connection(0, 5);
         try (ShmBoard board = ShmBoard.create(name)) {
             board.open(place);
