@@ -244,7 +244,8 @@ class RunningVolumeTest extends RunningFixture {
         create(Level.RAID1, 2);
         events.awaitThrough(ScanKind.RESYNC);
         volume.close();
-        spec = spec.withOptions(OPTIONS.withStallTimeout(Duration.ofMillis(50)));
+        // Long enough for the members that answer, also on a machine under load.
+        spec = spec.withOptions(OPTIONS.withStallTimeout(Duration.ofSeconds(4)));
         open();
         shelf.disk("disk:0").hang();
         check();
