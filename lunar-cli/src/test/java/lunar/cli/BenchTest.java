@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -105,7 +104,6 @@ class BenchTest {
     }
 
     @Test
-    @Timeout(120)
     void shouldPrintWhatWasMeasuredWhenItIsInterrupted() throws Exception {
         // Where the build runs in the background of a shell, SIGINT would be ignored.
         var command = new ArrayList<>(List.of("env", "--default-signal=INT"));

@@ -13,7 +13,6 @@ import java.util.Random;
 import java.util.stream.Stream;
 import lunar.block.BlockDevice;
 import lunar.testkit.Seed;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -81,7 +80,6 @@ class DamagedImageTest {
 
     @ParameterizedTest
     @MethodSource("images")
-    @Timeout(300)
     void shouldFailOnDamageWithTypedExceptionsOnly(String maker) throws Exception {
         long seed = Seed.next();
         byte[] original = image(maker, seed);

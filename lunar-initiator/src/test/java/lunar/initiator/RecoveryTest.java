@@ -38,13 +38,11 @@ import lunar.scsi.block.ReadBlocks;
 import lunar.scsi.block.WriteBlocks;
 import lunar.testkit.ScriptedPeer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests error recovery within a connection and across connections (RFC 7143 sections 7.1.4, 7.2, 7.8 and 7.9), PDU by
  * PDU.
  */
-@Timeout(30)
 class RecoveryTest {
     private static final int HALF = 8192;
     private static final int BLOCKS = 2 * HALF / ScriptedDisk.BLOCK_SIZE;

@@ -40,10 +40,8 @@ import lunar.scsi.vpd.Inquiry;
 import lunar.scsi.vpd.SupportedVpdPages;
 import lunar.testkit.ScriptedPeer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests that failed commands are retried where that is safe and useful: see {@link RetryPolicy}. */
-@Timeout(30)
 class RetriedCommandsTest {
     private static final BlockLimits LIMITS = new BlockLimits(false, 1, 0, 0, 0, 0, 0, 0, 0,
             OptionalLong.empty(), 0, 0);

@@ -9,10 +9,8 @@ import lunar.iscsi.pdu.NopOut;
 import lunar.iscsi.pdu.ScsiCommand;
 import lunar.iscsi.spi.Transport.Release;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests that ended connections leak nothing: no message buffers, no registered memory, no command buffers. */
-@Timeout(600)
 class ConnectionChurnTest {
     private static final int WARM_UP = 8;
     private static final int CONNECTIONS = 1000;

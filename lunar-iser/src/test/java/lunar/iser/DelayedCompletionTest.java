@@ -15,10 +15,8 @@ import lunar.iscsi.pdu.ScsiCommand;
 import lunar.iscsi.pdu.ScsiResponse;
 import lunar.iscsi.spi.Transport.Release;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests that no buffer is released or reused before the device has completed the operations on it. */
-@Timeout(300)
 class DelayedCompletionTest {
     private static final MemorySegment NONE = MemorySegment.NULL;
     private static final int BYTES = 100_000;

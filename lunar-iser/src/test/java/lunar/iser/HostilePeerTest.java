@@ -18,13 +18,11 @@ import lunar.iscsi.pdu.ScsiResponse;
 import lunar.iser.wire.IserHeader;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that a peer that violates the protocol loses its connection, without other effects. */
-@Timeout(300)
 class HostilePeerTest {
     private static final String HEADER = "10000000" + "00000000" + "0000000000000000" + "00000000"
             + "0000000000000000";

@@ -17,10 +17,8 @@ import lunar.rdma.EndpointHandler;
 import lunar.rdma.EndpointOptions;
 import lunar.rdma.EventChannel;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests connection requests that a portal cannot accept. */
-@Timeout(300)
 class IserListenerTest {
     private final HoldingDevice targetDevice = HoldingDevice.over(TestPair.device());
 

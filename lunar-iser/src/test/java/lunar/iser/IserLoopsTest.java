@@ -16,10 +16,8 @@ import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.Transport.Release;
 import lunar.rdma.RdmaUnavailableException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests {@link IserLoops} over libfabric's tcp: Hello, moves between event loops, selection of the device. */
-@Timeout(300)
 class IserLoopsTest {
     private static final MemorySegment NONE = MemorySegment.NULL;
 

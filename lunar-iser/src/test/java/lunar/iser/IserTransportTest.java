@@ -37,13 +37,11 @@ import lunar.iscsi.spi.TransportProvider.Registration;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests {@link lunar.iser.connection.IserTransport} over libfabric's tcp, PDU by PDU. */
-@Timeout(300)
 class IserTransportTest {
     private static final MemorySegment NONE = MemorySegment.NULL;
 

@@ -14,10 +14,8 @@ import lunar.iser.wire.Hello;
 import lunar.iser.wire.IserHeader;
 import lunar.rdma.RemoteMemory;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests that an end respects the limits that its peer declares, in the login or in its Hello. */
-@Timeout(300)
 class PeerLimitsTest {
     private static final byte[] CONNECT = {(byte) 0x80, 0, 0, 0};
     private static final int BYTES = 1000;

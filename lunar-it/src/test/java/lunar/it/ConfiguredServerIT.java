@@ -8,14 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Tests a server with a config file through libiscsi and QEMU: access control, portals, and changes while sessions are
  * open.
  */
-@Timeout(180)
 class ConfiguredServerIT {
     private static final String TARGET = "iqn.2026-11.org.lunar:shared";
     private static final String OPEN = "iqn.2026-11.org.lunar:open";

@@ -11,11 +11,9 @@ import lunar.block.BlockDevice;
 import lunar.block.Devices;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests that an iSER peer that violates the protocol causes one log line and does not affect other sessions. */
-@Timeout(300)
 class IserHostileTest {
     private static final String IQN = "iqn.2026-11.org.lunar:hostile";
     private static final byte[] CONNECT = {(byte) 0xc0, 0, 0, 0};

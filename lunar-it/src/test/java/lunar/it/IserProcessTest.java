@@ -15,11 +15,9 @@ import lunar.block.BlockDevice;
 import lunar.block.Devices;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests iSER between an initiator and a target in different processes. */
-@Timeout(300)
 class IserProcessTest {
     private static final String IQN = "iqn.2026-11.org.lunar:process";
     private static final int BLOCK = 512;

@@ -37,10 +37,8 @@ import lunar.target.TargetSpec;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests sessions over iSER: login, discovery, data, several connections, reset. */
-@Timeout(300)
 class IserSessionTest {
     private static final int BLOCK = 512;
     private static final int TCP = 0;

@@ -27,11 +27,9 @@ import lunar.server.IsnsEntry;
 import lunar.target.PortalSpec;
 import lunar.target.TargetSpec;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests Lunar's targets with Open-iSNS, a foreign name server: registration, its renewal, and deregistration. */
-@Timeout(180)
 class IsnsIT {
     private static final IsnsTiming USUAL = IsnsTiming.DEFAULT;
     private static final Duration SOON = Duration.ofMillis(50);

@@ -20,14 +20,12 @@ import lunar.iscsi.text.DiscoveredTarget;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Tests the initiator and the commands with istgt, a target of 2011 that is still in Debian. It does not respond to
  * commands that it considers invalid, for example COMPARE AND WRITE without the W bit.
  */
-@Timeout(180)
 class IstgtIT {
     private static final int SIZE_MIB = 64;
     private static final int WORKED_BLOCKS = 16_384;

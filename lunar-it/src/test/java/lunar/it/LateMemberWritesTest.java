@@ -30,13 +30,11 @@ import lunar.raid.service.VolumeEvent;
 import lunar.raid.service.VolumeHealth;
 import lunar.raid.service.VolumeSpec;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests a mirror with a member that fails with writes in flight, returns over a new connection and is resynced before
  * the network delivers the writes of its old connection: both members must keep what was written last.
  */
-@Timeout(120)
 class LateMemberWritesTest {
     private static final String SIZE = "16MiB";
     private static final int LBA = 4321;

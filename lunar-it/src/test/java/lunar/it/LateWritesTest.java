@@ -36,7 +36,6 @@ import lunar.target.PortalSpec;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -44,7 +43,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Tests a write that is resent by another path because its path froze. After a later write to the same block is
  * acknowledged, the frozen path delivers the old write: the block must keep the later one.
  */
-@Timeout(120)
 class LateWritesTest {
     private static final int BLOCK = 512;
     private static final Timeouts IMPATIENT = Timeouts.DEFAULT.withKeepAliveMs(500)

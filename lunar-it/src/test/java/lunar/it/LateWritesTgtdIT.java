@@ -8,11 +8,9 @@ import lunar.initiator.Initiator;
 import lunar.initiator.multipath.MultipathDevice;
 import lunar.scsi.Lun;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs {@link LateWritesTest} with tgtd, whose portals are all in one group. */
-@Timeout(120)
 class LateWritesTgtdIT {
     @TempDir
     private Path folder;

@@ -23,13 +23,11 @@ import lunar.scsi.Lun;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests a target that loses power for a moment, or is only unreachable, with writes that were not flushed. */
-@Timeout(120)
 class LostCacheTest {
     private static ServedTarget served(String uri) throws IOException {
         return ServedTarget.of(UnaryOperator.identity(),

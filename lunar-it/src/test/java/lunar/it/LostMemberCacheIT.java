@@ -22,7 +22,6 @@ import lunar.raid.service.RunningVolume;
 import lunar.raid.service.VolumeHealth;
 import lunar.raid.service.VolumeSpec;
 import lunar.testkit.FreePorts;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -31,7 +30,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Tests volumes of iSCSI members whose targets are processes with a volatile write cache, killed and restarted within
  * the time that requests wait for a path.
  */
-@Timeout(240)
 class LostMemberCacheIT {
     private static final String IQN = "iqn.2026-11.org.lunar:member";
     private static final int MEMBERS = 3;

@@ -14,7 +14,6 @@ import lunar.block.Devices;
 import lunar.block.StorageException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,7 +22,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Tests a server process whose fdatasync fails once, as Linux reports a failed writeback once, with two hosts: the loss
  * must be reported to both until an operator accepts it.
  */
-@Timeout(180)
 class LostWritesIT {
     private static final String TARGET = "iqn.2026-11.org.lunar:lost";
 

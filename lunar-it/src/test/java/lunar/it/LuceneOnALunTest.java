@@ -40,13 +40,11 @@ import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.store.ByteBuffersDirectory;
 import org.apache.lucene.store.Directory;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Indexes Lunar's documentation and sources on a LUN, and compares the hits of searches with those of an index in
  * memory.
  */
-@Timeout(300)
 class LuceneOnALunTest {
     private final long seed = Seed.next();
     private final Random random = new Random(seed);

@@ -7,10 +7,8 @@ import lunar.block.BlockDevice;
 import lunar.block.Devices;
 import lunar.testkit.ChannelContract;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 
 /** Runs the contract of channels over a LUN of Lunar's target, backed by memory. */
-@Timeout(120)
 class LunChannelTest extends ChannelContract {
     @FunctionalInterface
     private interface Closing {

@@ -40,10 +40,8 @@ import lunar.target.TargetServer;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests paths that come and go under I/O, with Lunar's target behind proxies that cut connections. */
-@Timeout(120)
 class MultipathTest {
     private static final int BLOCK = 512;
 

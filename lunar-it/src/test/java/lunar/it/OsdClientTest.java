@@ -4,10 +4,8 @@ import lunar.iscsi.spi.Transports;
 import lunar.testkit.pipe.PipeTransportProvider;
 import lunar.testkit.pipe.PlacingPipeTransportProvider;
 import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.Timeout;
 
 /** Runs the contract of the client and the device of object stores over TCP, and over transports within this process. */
-@Timeout(120)
 class OsdClientTest {
     @Nested
     class Tcp extends OsdClientContract {

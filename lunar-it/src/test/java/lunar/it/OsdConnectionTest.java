@@ -19,10 +19,8 @@ import lunar.target.TargetSpec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A connection to an object store whose target restarts. */
-@Timeout(120)
 class OsdConnectionTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:objects";
     /** A line for a person, with the names of command, object and target. */

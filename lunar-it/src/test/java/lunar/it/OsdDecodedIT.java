@@ -43,11 +43,9 @@ import lunar.scsi.Bytes;
 import lunar.scsi.Lun;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Has an independent decoder, Wireshark's, decode what both ends of an object-based storage device send. */
-@Timeout(300)
 class OsdDecodedIT {
     private static final long PARTITION = 0x2_0000;
     private static final ObjectId HOME = ObjectId.ofPartition(PARTITION);

@@ -15,13 +15,11 @@ import lunar.target.TargetSpec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Compiles and runs every Java example of the documents on object stores, with a target that has one. */
-@Timeout(120)
 class OsdExamplesTest {
     private static final List<String> DOCUMENTS = List.of("osd.md", "osd-device.md", "s3.md");
     private static final List<String> IMPORTS = List.of("java.io.*", "java.net.*",

@@ -26,10 +26,8 @@ import lunar.target.TargetSpec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A device that loses power, and data that were not flushed, between two commands of a client. */
-@Timeout(120)
 class OsdPowerLossTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:objects";
     private static final int PART = 8 << 20;

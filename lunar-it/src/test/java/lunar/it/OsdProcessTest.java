@@ -18,11 +18,9 @@ import lunar.initiator.scsi.ScsiUnit;
 import lunar.scsi.Lun;
 import lunar.scsi.reservation.ReservationType;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** An object store that a process of its own serves: used by commands over iSER, and restarted. */
-@Timeout(300)
 class OsdProcessTest {
     private static final String IQN = "iqn.2026-11.org.lunar:objects";
     private static final long END_SECONDS = 60;

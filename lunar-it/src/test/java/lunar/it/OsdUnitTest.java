@@ -49,13 +49,11 @@ import lunar.testkit.pipe.PlacingPipeTransportProvider;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests an object-based storage device beside a disk over iSCSI, and over a transport that moves data itself. */
-@Timeout(300)
 class OsdUnitTest {
     private static final Lun LUN = Lun.of(1);
     private static final String PLACING = PlacingPipeTransportProvider.SCHEME;

@@ -37,12 +37,10 @@ import lunar.target.PortalSpec;
 import lunar.target.TargetServer;
 import lunar.testkit.ScriptedTarget;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests events of paths, and how soon a path is retried. */
-@Timeout(120)
 class PathEventsTest {
     private static final int MIN_MS = 8;
     private static final int MAX_MS = 400;

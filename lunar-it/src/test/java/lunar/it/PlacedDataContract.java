@@ -31,10 +31,8 @@ import lunar.target.PortalSpec;
 import lunar.testkit.Seed;
 import lunar.testkit.echo.EchoSpec;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests initiator and target over a transport that moves the data of commands itself, as RDMA does. */
-@Timeout(300)
 abstract class PlacedDataContract {
     private static final int TCP = 0;
     private static final int PLACING = 1;

@@ -14,14 +14,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Publishes the libraries to a repository of files and builds a separate project with them: with the BOM, on the class
  * path and on the module path. The user's own Maven repository stays untouched.
  */
-@Timeout(600)
 class PublishIT {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final Pattern VERSION = Pattern.compile("<version>([^<]+)</version>");

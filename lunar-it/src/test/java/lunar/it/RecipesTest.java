@@ -23,13 +23,11 @@ import lunar.target.TargetSpec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Runs every Java example of the README and of the recipes, each with a target of its own, and compares the output. */
-@Timeout(120)
 class RecipesTest {
     private static final String DEMO = "iqn.2026-11.org.lunar:demo";
     private static final String VAULT = "iqn.2026-11.org.lunar:vault";

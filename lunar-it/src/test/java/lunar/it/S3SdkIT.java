@@ -20,7 +20,6 @@ import java.util.zip.CRC32;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -42,7 +41,6 @@ import software.amazon.awssdk.services.s3.model.S3Object;
 import software.amazon.awssdk.services.s3.presigner.S3Presigner;
 
 /** The AWS SDK for Java, with its defaults: checksums in trailing headers, signed chunks. */
-@Timeout(600)
 class S3SdkIT {
     private static final StaticCredentialsProvider CREDENTIALS = StaticCredentialsProvider
             .create(AwsBasicCredentials.create(S3Store.KEY, S3Store.SECRET));

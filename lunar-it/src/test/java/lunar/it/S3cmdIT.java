@@ -21,11 +21,9 @@ import java.util.concurrent.TimeUnit;
 import lunar.block.Size;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Debian's s3cmd on a store of objects: an S3 client that knows nothing of it. */
-@Timeout(900)
 class S3cmdIT {
     private static final Duration BOUND = Duration.ofMinutes(5);
     /** Bytes of the large file; 1GiB on demand. */

@@ -44,11 +44,9 @@ import lunar.scsi.target.StateStore;
 import lunar.scsi.vpd.BlockLimits;
 import lunar.scsi.vpd.StandardInquiry;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests an application's SCSI calls on units of Lunar's target: effects and results. */
-@Timeout(120)
 class ScsiCallsTest {
     private static final int BLOCK = 512;
 

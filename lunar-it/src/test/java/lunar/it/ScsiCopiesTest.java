@@ -25,10 +25,8 @@ import lunar.scsi.copy.BlockRange;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests copies between units of Lunar's target, without data on the network, and erasures. */
-@Timeout(120)
 class ScsiCopiesTest {
     private static final int MIB = 1 << 20;
     private static final int BLOCK = 512;

@@ -24,11 +24,9 @@ import lunar.scsi.vpd.StandardInquiry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests an application's SCSI calls on a unit of tgtd, as far as tgtd supports them. */
-@Timeout(120)
 class ScsiTgtdIT {
     private static final String ONE = "iqn.2026-11.org.lunar:one";
     private static final String OTHER = "iqn.2026-11.org.lunar:other";

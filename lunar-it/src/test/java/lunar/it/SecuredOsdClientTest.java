@@ -11,10 +11,8 @@ import lunar.osd.wire.security.SecurityMethod;
 import lunar.scsi.Bytes;
 import lunar.testkit.pipe.PlacingPipeTransportProvider;
 import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.Timeout;
 
 /** Runs the contract of the client and the device of object stores with each security method. */
-@Timeout(300)
 class SecuredOsdClientTest {
     private static final SecretKey MASTER = SecretKey.of(Bytes.ofHex("6b".repeat(40)));
 

@@ -44,10 +44,8 @@ import lunar.target.TargetSpec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Credentials between hosts: a holder of the keys, and a host that has nothing but what it was given. */
-@Timeout(120)
 class SecuredOsdTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:objects";
     private static final SecretKey MASTER = SecretKey.of(Bytes.ofHex("3d".repeat(40)));

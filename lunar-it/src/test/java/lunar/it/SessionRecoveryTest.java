@@ -29,13 +29,11 @@ import lunar.scsi.Lun;
 import lunar.target.TargetServer;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests a session that outlives its connections: several of them, and error recovery levels 1 and 2, at Lunar's target
  * behind a proxy that cuts connections in the middle of PDUs and changes bytes.
  */
-@Timeout(120)
 class SessionRecoveryTest {
     private static final int WORKERS = 8;
 

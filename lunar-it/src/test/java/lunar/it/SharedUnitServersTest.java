@@ -56,10 +56,8 @@ import lunar.testkit.Seed;
 import lunar.testkit.SharedStates;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests two servers that share a unit: reservations, access states and mode pages, and the other's portal group. */
-@Timeout(120)
 class SharedUnitServersTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:shared";
     private static final long KEY_1 = 0x1111;

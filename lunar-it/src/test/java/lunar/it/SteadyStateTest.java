@@ -21,7 +21,6 @@ import lunar.block.BlockRequest;
 import lunar.block.Devices;
 import lunar.block.StorageException;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -32,7 +31,6 @@ import org.junit.jupiter.params.provider.CsvSource;
  * whereas classes loaded at a branch's first use, timers and reconnections occur in some runs only; so one run without
  * allocation suffices.
  */
-@Timeout(120)
 class SteadyStateTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int WARM_UP_COMMANDS = 100_000;

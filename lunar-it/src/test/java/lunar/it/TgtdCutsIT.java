@@ -13,7 +13,6 @@ import java.util.concurrent.TimeUnit;
 import lunar.block.Size;
 import lunar.cli.Main;
 import lunar.testkit.Seed;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,7 +21,6 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Copies data to tgtd and back while its connections are cut every second, in the middle of PDUs. The property {@code
  * lunar.cuts.size} is the amount to copy; a thorough run takes {@code 1GiB}.
  */
-@Timeout(600)
 class TgtdCutsIT {
     /** So that some seconds go by, however fast the machine is. */
     private static final long PACE_BYTES = 48 << 20;

@@ -38,13 +38,11 @@ import lunar.scsi.vpd.StandardInquiry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests Lunar's initiator with tgtd, a foreign target. */
-@Timeout(120)
 class TgtdIT {
     private static final String HOST = "iqn.2026-11.org.lunar:it";
     private static final ChapCredentials READER = new ChapCredentials("reader",

@@ -10,11 +10,9 @@ import lunar.block.StorageException;
 import lunar.testkit.BlockDeviceContract;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the contract of a block device on a LUN of tgtd. */
-@Timeout(120)
 class TgtdLunIT extends BlockDeviceContract {
     private static final long SIZE = 32 << 20;
 

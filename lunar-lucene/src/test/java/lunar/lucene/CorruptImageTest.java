@@ -18,10 +18,8 @@ import org.apache.lucene.store.IOContext;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.store.IndexOutput;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests corrupt images, damaged by accident or deliberately with a valid checksum. */
-@Timeout(120)
 class CorruptImageTest {
     private static final int BYTES = 4 << 20;
 

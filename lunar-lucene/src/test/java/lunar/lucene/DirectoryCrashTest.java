@@ -18,13 +18,11 @@ import org.apache.lucene.store.IOContext;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.store.IndexOutput;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Writes, renames, deletes and syncs files at random while the power is cut: what was synced must be complete under its
  * name, unless it was renamed or deleted since; and no file may be incomplete.
  */
-@Timeout(300)
 class DirectoryCrashTest {
     private static final int SIZE = 4 << 20;
     private static final int RUNS = 120;

@@ -23,13 +23,11 @@ import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.MatchAllDocsQuery;
 import org.apache.lucene.search.ScoreDoc;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Runs an index writer whose disk loses power repeatedly: the index must be that of the last commit, or of the commit
  * that was in progress.
  */
-@Timeout(300)
 class IndexCrashTest {
     private static final int SIZE = 12 << 20;
     private static final int RUNS = 25;

@@ -29,11 +29,9 @@ import org.apache.lucene.store.LockObtainFailedException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests what Lucene's own tests do not cover: space, faults, owners, content of the device. */
-@Timeout(120)
 class LunarDirectoryTest {
     private static final int MIB = 1 << 20;
 

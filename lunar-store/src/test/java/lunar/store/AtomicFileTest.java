@@ -23,13 +23,11 @@ import lunar.block.NotSupportedException;
 import lunar.block.StorageException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests atomic writes to files: reported limits, visibility to readers, and recovery at the next start. */
-@Timeout(60)
 class AtomicFileTest {
     private static final int BYTES = 1 << 20;
     private static final FileOptions NEW = FileOptions.BUFFERED.withCreateBytes(2 * BYTES);

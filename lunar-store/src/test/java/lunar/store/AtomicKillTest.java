@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import lunar.testkit.Seed;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,7 +19,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Kills a process that writes atomically, at moments determined by a seed: the file contains each write completely or
  * not at all.
  */
-@Timeout(180)
 class AtomicKillTest {
     private static final int KILLS = 8;
 

@@ -40,12 +40,10 @@ import lunar.testkit.SharedStates;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Two servers of one unit, command by command: what one of them answers while the other changes the unit. */
-@Timeout(120)
 class SharedServersTest {
     private static final byte[] READY = new byte[6];
     private static final long KEY = 0x1111;

@@ -21,10 +21,8 @@ import lunar.testkit.Seed;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests what object stores do with the data of user objects. */
-@Timeout(300)
 abstract class ObjectDataContract {
     static final long PARTITION = 0x10000;
     static final ObjectId HOME = ObjectId.ofPartition(PARTITION);

@@ -19,10 +19,8 @@ import lunar.osd.wire.attribute.AttributeId;
 import lunar.scsi.Bytes;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests the contract of object stores. */
-@Timeout(300)
 abstract class ObjectStoreContract extends ObjectDataContract {
     // --- name space ---
 

@@ -16,14 +16,12 @@ import lunar.raid.metadata.page.MemberSet;
 import lunar.testkit.Seed;
 import lunar.testkit.SteppedDevice;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * More members go than the level survives, at any moment of writes: these end, and the members have the volume still.
  */
-@Timeout(120)
 class FailedVolumeTest {
     private static final int RUNS = 60;
 

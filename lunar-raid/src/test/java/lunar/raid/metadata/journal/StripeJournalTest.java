@@ -29,7 +29,6 @@ import lunar.testkit.Seed;
 import lunar.testkit.SteppedDevice;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 class StripeJournalTest {
     private static final VolumeRecord VOLUME = Volumes
@@ -418,7 +417,6 @@ class StripeJournalTest {
 
     /** It would otherwise look for a member that takes its page for ever. */
     @Test
-    @Timeout(60)
     void shouldComeToRestWhereNoCopyIsLeftThatTakesItsPage() {
         for (int i = 0; i < 40 && disks.get(0).pending().stream()
                 .noneMatch(step -> step.request().lba() < RING_AT >> 9); i++) {
@@ -484,7 +482,6 @@ class StripeJournalTest {
 
     /** Members end before a journal device of its own does: it must not ask them for flush after flush meanwhile. */
     @Test
-    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldFlushNoMembersOfFailedVolume() throws StorageException {
         var own = new SteppedDevice((DATA_AT >> 9) + 4096);
         var holders = new MemberSet(1, (slot, _) -> failed.add(slot));
