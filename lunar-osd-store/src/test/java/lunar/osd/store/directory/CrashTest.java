@@ -45,7 +45,8 @@ class CrashTest {
             models.add(new PartitionModel(CrashWriter.FIRST + thread));
         }
         int steps = 0;
-        for (int kill = 0; kill < kills; kill++) {
+        // More kills where the machine is so slow that no process got to its first step.
+        for (int kill = 0; kill < kills || steps == 0 && kill < 10 * kills; kill++) {
             long scripts = random.nextLong();
             boolean everyChange = random.nextInt(4) == 0;
             String what = "seed " + seed + ", kill " + kill + (everyChange ? ", stable" : "");
