@@ -45,10 +45,19 @@ final class FaultProxy implements AutoCloseable {
         frozen = true;
     }
 
+    /** Holds all that comes on the connections there are, in both directions; those that are made from now on pass. */
+    void hold() {
+        links.forEach(link -> link.held = true);
+        frozen = false;
+    }
+
     /** Lets all that was held pass. */
     void thaw() {
         frozen = false;
-        links.forEach(Link::wake);
+        links.forEach(link -> {
+            link.held = false;
+            link.wake();
+        });
     }
 
     /** Delays each piece that passes. */
@@ -83,7 +92,10 @@ final class FaultProxy implements AutoCloseable {
             while (frozen && !closed) {
                 LockSupport.parkNanos(1_000_000);
             }
-            var link = new Link(from, new Socket(InetAddress.getByName("127.0.0.1"), to));
+            var onward = new Socket(InetAddress.getByName("127.0.0.1"), to);
+            from.setTcpNoDelay(true);
+            onward.setTcpNoDelay(true);
+            var link = new Link(from, onward);
             links.add(link);
             link.start();
             if (closed) {
@@ -107,6 +119,7 @@ final class FaultProxy implements AutoCloseable {
     private final class Link {
         private final Direction forth;
         private final Direction back;
+        private volatile boolean held;
 
         Link(Socket initiator, Socket target) {
             forth = new Direction(this, initiator, target);
@@ -201,7 +214,7 @@ final class FaultProxy implements AutoCloseable {
 
         /** The next piece that may pass; null at the end. */
         private synchronized byte[] next() throws InterruptedException {
-            while (!closed && (frozen || (held.isEmpty() && end == 0))) {
+            while (!closed && (frozen || link.held || (held.isEmpty() && end == 0))) {
                 wait();
             }
             byte[] piece = held.poll();

@@ -25,7 +25,7 @@ public final class Faults {
             new DroppedCache("raid1"), new DroppedCache("raid5"), new FullDisk(false),
             new FullDisk(true), new JumpingClock(), new FailedSync("file"),
             new FailedSync("raid1"), new StoppedOwner(), new SecondRunner(false),
-            new SecondRunner(true));
+            new SecondRunner(true), new SilentMember(false), new SilentMember(true));
 
     private Faults() {}
 

@@ -2,6 +2,7 @@ package lunar.it.faults;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import lunar.testkit.FreePorts;
@@ -15,6 +16,8 @@ final class MemberTargets {
     private final List<Integer> ports;
     /** Where the volume reaches them; the ports of proxies, where there are any. */
     private final List<Integer> seen;
+    /** Seconds for which the volume waits for each without a path. */
+    private final List<Integer> noPathRetry;
     private final List<LunarProcess> processes = new ArrayList<>();
 
     /**
@@ -27,16 +30,20 @@ final class MemberTargets {
         this.filter = filter;
         ports = FreePorts.several(count);
         seen = new ArrayList<>(ports);
+        noPathRetry = new ArrayList<>(Collections.nCopies(count, 20));
         for (int member = 0; member < count; member++) {
-            processes.add(serve(member));
+            processes.add(launch(member));
+        }
+        for (LunarProcess process : processes) {
+            process.awaitServing(1);
         }
     }
 
-    private LunarProcess serve(int member) throws IOException {
+    private LunarProcess launch(int member) throws IOException {
         return lab.start(Map.of(), "member" + member + ".err", "serve",
                 filter + "file:" + lab.path("m" + member) + "?size=8MiB", "--iqn", IQN + member,
                 "--portal", "127.0.0.1:" + ports.get(member), "--state",
-                lab.path("state" + member).toString()).awaitServing(1);
+                lab.path("state" + member).toString());
     }
 
     int count() { return processes.size(); }
@@ -48,10 +55,16 @@ final class MemberTargets {
         return proxy;
     }
 
+    /** Makes the volume created next continue without a member that it cannot reach for about a second. */
+    void doWithout(int member) {
+        noPathRetry.set(member, 1);
+    }
+
     /** URI of a member's LUN, as the volume reaches it. */
     String uri(int member) {
         return "iscsi://127.0.0.1:" + seen.get(member) + "/" + IQN + member
-                + "/0?keep-alive=500ms&command-timeout=5s&no-path-retry=20";
+                + "/0?keep-alive=500ms&command-timeout=5s&no-path-retry="
+                + noPathRetry.get(member);
     }
 
     LunarProcess process(int member) { return processes.get(member); }
@@ -61,7 +74,9 @@ final class MemberTargets {
         processes.get(member).kill();
     }
 
-    void restart(int member) throws IOException { processes.set(member, serve(member)); }
+    void restart(int member) throws IOException {
+        processes.set(member, launch(member).awaitServing(1));
+    }
 
     /** Creates a volume of them. */
     void create(String volume) throws IOException, InterruptedException {

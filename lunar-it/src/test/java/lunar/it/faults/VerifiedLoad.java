@@ -9,6 +9,7 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 import lunar.block.BlockDevice;
 import lunar.block.LostWritesException;
@@ -39,6 +40,8 @@ final class VerifiedLoad implements AutoCloseable {
     private final AtomicLong flushes = new AtomicLong();
     private final AtomicLong fuaWrites = new AtomicLong();
     private final AtomicLong losses = new AtomicLong();
+    /** Requests of each worker that have ended, with success or without. */
+    private final AtomicLongArray ended = new AtomicLongArray(WORKERS);
     private final ConcurrentMap<String, Integer> failures = new ConcurrentHashMap<>();
     private volatile boolean enough;
     private volatile Throwable broken;
@@ -102,6 +105,21 @@ final class VerifiedLoad implements AutoCloseable {
     void progress(long requests, LunarProcess server) throws IOException, InterruptedException {
         if (!awaitProgress(requests, PATIENCE_MS)) {
             throw new AssertionError("no progress: " + server.errors());
+        }
+    }
+
+    /** Waits until the requests that are in flight now, and another one of each worker, have ended. */
+    void round(LunarProcess server) throws IOException, InterruptedException {
+        long endNanos = System.nanoTime() + PATIENCE_MS * 1_000_000;
+        for (int worker = 0; worker < WORKERS; worker++) {
+            long wanted = ended.get(worker) + 2;
+            while (ended.get(worker) < wanted) {
+                failIfBroken();
+                if (System.nanoTime() - endNanos > 0) {
+                    throw new AssertionError("worker " + worker + " hangs: " + server.errors());
+                }
+                Thread.sleep(1);
+            }
         }
     }
 
@@ -186,6 +204,7 @@ final class VerifiedLoad implements AutoCloseable {
                     failures.merge(e.getClass().getSimpleName(), 1, Integer::sum);
                     LockSupport.parkNanos(PAUSE_NANOS);
                 }
+                ended.incrementAndGet(worker);
             }
         } catch (Throwable e) {
             broken = e;
