@@ -17,6 +17,9 @@ final class BlockHistory {
     /** A write that is in flight: its number, and how many cache drops had begun before it. */
     record Write(int block, long number, int drops) {}
 
+    /** A flush that is in flight: the writes that it makes stable, and how many drops and reports came before it. */
+    record Flush(long[] vouched, int drops, int reports) {}
+
     /** Thrown where a read returns what it may not. */
     static final class LostWriteException extends RuntimeException {
         private static final long serialVersionUID = 1;
@@ -29,7 +32,13 @@ final class BlockHistory {
     private final long[] durable;
     /** The oldest write that a read may return. */
     private final long[] floor;
+    /** Like {@code durable}, and all that flushes have vouched for that had others beside them. */
+    private final long[] perhapsDurable;
+    /** Acknowledged when the only copy of them was dropped, until that is reported; null for none. */
+    private long[] gone;
     private int drops;
+    private int reports;
+    private int flushing;
     private int lost;
 
     BlockHistory(int blocks) {
@@ -37,6 +46,7 @@ final class BlockHistory {
         acknowledged = new long[blocks];
         durable = new long[blocks];
         floor = new long[blocks];
+        perhapsDurable = new long[blocks];
     }
 
     int blocks() { return begun.length; }
@@ -57,6 +67,7 @@ final class BlockHistory {
         acknowledged[block] = write.number();
         if (fua) {
             durable[block] = write.number();
+            perhapsDurable[block] = write.number();
         }
         if (fua || write.drops() == drops) {
             floor[block] = write.number();
@@ -91,21 +102,57 @@ final class BlockHistory {
         }
     }
 
-    /** Returns the writes that a flush sent now makes stable. */
-    synchronized long[] flushBegins() {
-        return acknowledged.clone();
+    /** A flush is sent, which {@link #flushEnds} and perhaps {@link #flushed} follow. */
+    synchronized Flush flushBegins() {
+        flushing++;
+        return new Flush(acknowledged.clone(), drops, reports);
     }
 
-    /** A flush has succeeded. */
-    synchronized void flushed(long[] vouched) {
-        for (int block = 0; block < vouched.length; block++) {
-            durable[block] = Math.max(durable[block], vouched[block]);
-            floor[block] = Math.max(floor[block], durable[block]);
+    /**
+     * A flush has succeeded. It vouches for nothing where another one is in flight or has reported a loss since: a loss
+     * is reported once, and flushes that are sent when a device has reported it succeed, also before the report of it
+     * is heard here.
+     *
+     * @throws LostWriteException where it had to report a loss
+     */
+    synchronized void flushed(Flush flush) {
+        long[] vouched = flush.vouched();
+        if (flushing == 1 && flush.reports() == reports) {
+            requireNothingGone(flush);
+            raise(durable, vouched);
+            raise(floor, durable);
         }
+        raise(perhapsDurable, vouched);
+    }
+
+    /** A flush has succeeded or failed; called last. */
+    synchronized void flushEnds() {
+        flushing--;
+    }
+
+    private void requireNothingGone(Flush flush) {
+        if (gone == null || flush.drops() != drops) {
+            return; // it may have been answered before the drop
+        }
+        for (int block = 0; block < gone.length; block++) {
+            if (gone[block] > perhapsDurable[block]) {
+                lost++;
+                throw new LostWriteException("a flush succeeds although write " + gone[block]
+                        + " of block " + block + " was in the cache that was dropped; durable "
+                        + perhapsDurable[block]);
+            }
+        }
+        gone = null;
+    }
+
+    private static void raise(long[] values, long[] to) {
+        Arrays.setAll(values, block -> Math.max(values[block], to[block]));
     }
 
     /** A flush reported that acknowledged writes may be lost: blocks may have any write since the last durable one. */
     synchronized void lossReported() {
+        gone = null;
+        reports++;
         for (int block = 0; block < floor.length; block++) {
             floor[block] = durable[block];
             acknowledged[block] = durable[block];
@@ -122,6 +169,12 @@ final class BlockHistory {
     /** The process that had the cache is gone, and what it acknowledged before has been heard or will not count. */
     synchronized void cacheDropped() {
         drops++;
+    }
+
+    /** Like {@link #cacheDropped}, of the only copy: unless all was durable, the next flush must report that. */
+    synchronized void onlyCacheDropped() {
+        cacheDropped();
+        gone = acknowledged.clone();
     }
 
     /** Lost writes that were found. */

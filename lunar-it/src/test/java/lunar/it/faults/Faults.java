@@ -25,7 +25,8 @@ public final class Faults {
             new DroppedCache("raid1"), new DroppedCache("raid5"), new FullDisk(false),
             new FullDisk(true), new JumpingClock(), new FailedSync("file"),
             new FailedSync("raid1"), new StoppedOwner(), new SecondRunner(false),
-            new SecondRunner(true), new SilentMember(false), new SilentMember(true));
+            new SecondRunner(true), new SilentMember(false), new SilentMember(true),
+            new DroppedFile(), new DroppedCaches(), new SecondGateway());
 
     private Faults() {}
 
@@ -36,19 +37,34 @@ public final class Faults {
         int times = Integer.getInteger("lunar.faults.times", 10);
         Path folder = Path.of(System.getProperty("lunar.faults.folder", "build/faults"));
         List<Scenario> chosen = chosen(names);
+        var held = new ArrayList<String>();
         var failed = new ArrayList<String>();
+        var skipped = new ArrayList<String>();
         for (Scenario scenario : chosen) {
             String why = scenario.missing();
             if (!why.isEmpty()) {
                 System.out.printf("%-18s skipped: %s%n", scenario.name(), why);
-            } else if (!play(scenario, times, seed, folder)) {
+                skipped.add(scenario.name() + ": " + why);
+            } else if (play(scenario, times, seed, folder)) {
+                held.add(scenario.name());
+            } else {
                 failed.add(scenario.name());
             }
         }
-        System.out.println(failed.isEmpty()
-                ? "faults: all held, SEED=" + seed
-                : "faults: failed: " + String.join(" ", failed) + ", again with SEED=" + seed);
+        System.out.println("faults: " + summary(held, failed, skipped, seed));
         System.exit(failed.isEmpty() ? 0 : 1);
+    }
+
+    /** The last line: what was skipped, with the reason, never counts among what held. */
+    static String summary(List<String> held, List<String> failed, List<String> skipped, long seed) {
+        String outcome = failed.isEmpty()
+                ? (skipped.isEmpty() ? "all " : "") + held.size() + " held"
+                : "failed: " + String.join(" ", failed);
+        return outcome
+                + (skipped.isEmpty()
+                        ? ""
+                        : ", " + skipped.size() + " skipped (" + String.join("; ", skipped) + ")")
+                + (failed.isEmpty() ? ", SEED=" : ", again with SEED=") + seed;
     }
 
     private static List<Scenario> chosen(String[] names) {

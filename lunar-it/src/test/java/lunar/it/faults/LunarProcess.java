@@ -64,6 +64,12 @@ final class LunarProcess implements AutoCloseable {
         return this;
     }
 
+    /** Waits until a server has announced a LUN, or has ended; false where it has ended. */
+    boolean serves() throws IOException {
+        String line = out.readLine();
+        return line != null && line.startsWith("serving ");
+    }
+
     long pid() { return process.pid(); }
 
     boolean isAlive() { return process.isAlive(); }

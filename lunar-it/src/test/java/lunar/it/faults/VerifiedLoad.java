@@ -166,14 +166,16 @@ final class VerifiedLoad implements AutoCloseable {
 
     /** Flushes, and says whether that vouched for all that was acknowledged. */
     boolean flush() throws StorageException {
-        long[] vouched = history.flushBegins();
+        BlockHistory.Flush flush = history.flushBegins();
         try {
             device.flush();
+            history.flushed(flush);
         } catch (LostWritesException | MediumException e) { // MEDIUM ERROR is what a gateway tells hosts
             lossReported();
             return false;
+        } finally {
+            history.flushEnds();
         }
-        history.flushed(vouched);
         flushes.incrementAndGet();
         return true;
     }
@@ -209,6 +211,16 @@ final class VerifiedLoad implements AutoCloseable {
         } catch (Throwable e) {
             broken = e;
             enough = true;
+        }
+    }
+
+    /** Writes each block once, without FUA. */
+    void writeAll() throws StorageException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment buffer = arena.allocate((long) MAX_BLOCKS * device.blockSize());
+            for (int first = 0; first < history.blocks(); first += MAX_BLOCKS) {
+                write(first, Math.min(MAX_BLOCKS, history.blocks() - first), buffer, false);
+            }
         }
     }
 
