@@ -116,7 +116,7 @@ final class RecoveryCoordinator {
         }
         if (state.resyncedStripes().isPresent() && !scans.has(ScanKind.RESYNC)
                 && isDue(ScanKind.RESYNC)) {
-            boolean _ = scans.begin(ScanKind.RESYNC, volume::resync);
+            boolean _ = scans.begin(ScanKind.RESYNC, this::resync);
         }
         for (int slot = 0; slot < state.slots().size(); slot++) {
             int one = slot;
@@ -153,6 +153,9 @@ final class RecoveryCoordinator {
 
     private BackgroundScan resync(ScanOptions how) {
         return volume.resync(how.withOnEnd(scan -> {
+            if (scan.failure() == null && volume.state().resyncedStripes().isEmpty()) {
+                soon(ScanKind.RESYNC); // only what has not gone well waits: the next loss does not
+            }
             how.onEnd().accept(scan);
             tendScans();
         }));
