@@ -16,11 +16,15 @@ import java.util.OptionalLong;
  * @param information INFORMATION, usually the first LBA in error; for a miscompare the offset of the first byte
  * @param commandSpecific COMMAND-SPECIFIC INFORMATION
  * @param specific the sense-key-specific bytes
- * @param descriptors further descriptors in their order; the fixed format has no place for them
+ * @param descriptors further descriptors in their order; the fixed format has only a place for the code of a
+ *        field replaceable unit
  */
 public record Sense(SenseKey key, AdditionalSense additional, boolean deferred,
         OptionalLong information, OptionalLong commandSpecific, Optional<SenseSpecific> specific,
         List<SenseDescriptor> descriptors) {
+    /** FIELD REPLACEABLE UNIT CODE (vendor specific, SPC-5 section 4.5.2.5) of a Lunar target: the write cache. */
+    private static final int WRITE_CACHE = 0xc0;
+
     /** Sense data of a target that has nothing to report. */
     public static final Sense NONE = of(SenseKey.NO_SENSE, AdditionalSense.NONE);
 
@@ -32,6 +36,25 @@ public record Sense(SenseKey key, AdditionalSense additional, boolean deferred,
     public static Sense of(SenseKey key, AdditionalSense additional) {
         return new Sense(key, additional, false, OptionalLong.empty(), OptionalLong.empty(),
                 Optional.empty(), List.of());
+    }
+
+    /**
+     * Returns MEDIUM ERROR, WRITE ERROR for writes that were acknowledged earlier and may be lost. Names the write
+     * cache as the field replaceable unit, so that an initiator of Lunar can tell it from an error of the command's
+     * own blocks.
+     */
+    public static Sense lostWrites() {
+        return of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR)
+                .withDescriptor(SenseFormat.replaceableUnit(WRITE_CACHE));
+    }
+
+    /**
+     * Whether these are {@link #lostWrites}, if a Lunar target has sent them; other targets may use the code for
+     * another part.
+     */
+    public boolean isLostWrites() {
+        return key == SenseKey.MEDIUM_ERROR && additional.equals(AdditionalSense.WRITE_ERROR)
+                && SenseFormat.replaceableUnit(this) == WRITE_CACHE;
     }
 
     /** Returns ILLEGAL REQUEST with INVALID FIELD IN CDB and the byte in error. */

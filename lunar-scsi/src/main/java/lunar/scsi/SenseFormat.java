@@ -24,6 +24,7 @@ import lunar.scsi.wire.BigEndian;
  *  8 command-specific information         7 additional length
  * 12 additional sense code                8 descriptors: type, length, content
  * 13 qualifier
+ * 14 field replaceable unit code
  * 15 sense-key specific
  * </pre>
  */
@@ -40,12 +41,14 @@ final class SenseFormat {
     private static final int FIXED_INFORMATION = 3;
     private static final int FIXED_COMMAND_SPECIFIC = 8;
     private static final int FIXED_ASC = 12;
+    private static final int FIXED_FRU = 14;
     private static final int FIXED_SPECIFIC = 15;
 
     private static final int HEADER_LENGTH = 8;
     private static final int INFORMATION = 0x00;
     private static final int COMMAND_SPECIFIC = 0x01;
     private static final int KEY_SPECIFIC = 0x02;
+    private static final int FIELD_REPLACEABLE_UNIT = 0x03;
     private static final int DIRECT_ACCESS = 0x0d;
 
     private static final int POINTS_INTO_CDB = 0x40;
@@ -79,8 +82,22 @@ final class SenseFormat {
         }
         BigEndian.int8(bytes, FIXED_ASC, sense.additional().asc());
         BigEndian.int8(bytes, FIXED_ASC + 1, sense.additional().ascq());
+        BigEndian.int8(bytes, FIXED_FRU, replaceableUnit(sense));
         sense.specific().ifPresent(it -> encodeSpecific(it, bytes, FIXED_SPECIFIC));
         return array;
+    }
+
+    /** Returns the code of the unit that has failed; 0 for none. Of several descriptors the first counts. */
+    static int replaceableUnit(Sense sense) {
+        return sense.descriptor(FIELD_REPLACEABLE_UNIT).map(SenseDescriptor::content)
+                .filter(content -> content.length() > 1)
+                .map(content -> content.at(1)).orElse(0);
+    }
+
+    /** Returns the descriptor of a failed unit (SPC-5 section 4.5.2.5): a reserved byte, and the code. */
+    static SenseDescriptor replaceableUnit(int code) {
+        return new SenseDescriptor(FIELD_REPLACEABLE_UNIT,
+                Bytes.of((byte) 0, (byte) code));
     }
 
     static byte[] encodeDescriptor(Sense sense) {
@@ -156,6 +173,7 @@ final class SenseFormat {
         SenseKey key = SenseKey.of(BigEndian.int8(bytes, 2));
         boolean valid = (response & VALID) != 0 && length >= FIXED_INFORMATION + 4;
         long commandSpecific = BigEndian.int32(bytes, FIXED_COMMAND_SPECIFIC);
+        int fru = BigEndian.int8(bytes, FIXED_FRU);
         return new Sense(key,
                 new AdditionalSense(BigEndian.int8(bytes, FIXED_ASC),
                         BigEndian.int8(bytes, FIXED_ASC + 1)),
@@ -165,7 +183,9 @@ final class SenseFormat {
                         : OptionalLong.empty(),
                 // The fixed format has no bit that tells a zero from nothing.
                 commandSpecific != 0 ? OptionalLong.of(commandSpecific) : OptionalLong.empty(),
-                decodeSpecific(key, bytes, FIXED_SPECIFIC), List.of());
+                decodeSpecific(key, bytes, FIXED_SPECIFIC), fru == 0
+                        ? List.of()
+                        : List.of(replaceableUnit(fru)));
     }
 
     private static Sense decodeDescriptor(MemorySegment given, int response) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -103,6 +104,26 @@ class SenseTest {
                 + " descriptor 06h, descriptor 08h, descriptor 06h");
         assertThat(Sense.decode(MemorySegment.ofArray(sense.encodeFixed())))
                 .isEqualTo(Sense.invalidFieldInCdb(24));
+    }
+
+    /** Byte 14 in fixed format; a descriptor of type 03h in the other (SPC-5 section 4.5.2.5). */
+    @Test
+    void shouldNameTheWriteCacheAsTheUnitThatHasLostWrites() {
+        Sense sense = Sense.lostWrites();
+        assertThat(sense.encodeFixed()).isEqualTo(
+                Golden.bytes("70 00 03 00000000 0a 00000000 0c00 c0 000000")
+                        .toArray(ValueLayout.JAVA_BYTE));
+        assertThat(sense.encodeDescriptor()).isEqualTo(
+                Golden.bytes("72 03 0c 00 00 00 00 04 0302 00 c0")
+                        .toArray(ValueLayout.JAVA_BYTE));
+        for (boolean descriptor : new boolean[]{false, true}) {
+            assertThat(Sense.decode(MemorySegment.ofArray(sense.encode(descriptor))))
+                    .isEqualTo(sense).matches(Sense::isLostWrites);
+        }
+        assertThat(Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR))
+                .matches(plain -> !plain.isLostWrites());
+        assertThat(Sense.decode(Golden.bytes("72 03 0c 00 00 00 00 02 0300")))
+                .as("cut").matches(cut -> !cut.isLostWrites());
     }
 
     @Test

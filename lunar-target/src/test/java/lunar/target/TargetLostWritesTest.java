@@ -3,6 +3,8 @@ package lunar.target;
 import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
@@ -13,9 +15,12 @@ import lunar.block.spi.RequestCompletion;
 import lunar.iscsi.pdu.TaskManagementFunction;
 import lunar.iscsi.pdu.TaskManagementResponseCode;
 import lunar.scsi.Status;
+import lunar.scsi.target.StateStore;
+import lunar.scsi.target.block.DiskSpec;
 import lunar.store.MemoryDevice;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Tests a device that reports lost writes once, like a LUN of an array that was reset: the loss is reported to every
@@ -26,6 +31,11 @@ class TargetLostWritesTest {
     private static final int WRITE_ERROR = 0x03_0c_00;
     private static final String FLUSH = "35000000000000000000";
     private static final String STOP = "1b0000000000";
+    private static final String TEST_UNIT_READY = "000000000000";
+    private static final String WRITE_VERIFIER = "1201c000ff00";
+    /** Of a first session, too. */
+    private static final int RESET = 0x06_29_00;
+    private static final int NEXUS_LOSS = 0x06_29_07;
     private static final String WRITE_FUA = "2a080000000000000100";
 
     private static final class Forgetful extends ForwardingDevice {
@@ -164,6 +174,121 @@ class TargetLostWritesTest {
                     TaskManagementResponseCode.FUNCTION_COMPLETE.code());
             assertThat(flush(one)).isEqualTo(WRITE_ERROR);
             assertThat(flush(one)).isZero();
+        }
+    }
+
+    /** Logs in and returns the first unit attention. */
+    private static int arrive(TargetServer server, int qualifier) throws Exception {
+        try (var host = new RawInitiator(server)) {
+            assertThat(host.login(RawInitiator.isid(qualifier)).status()).isZero();
+            return host.command(TEST_UNIT_READY, 0).sense();
+        }
+    }
+
+    private static String verifier(RawInitiator host) throws Exception {
+        return HexFormat.of().formatHex(host.command(WRITE_VERIFIER, 255).data());
+    }
+
+    /** The server notices a closed connection with a delay. */
+    private static void awaitSessions(TargetServer server, int count) {
+        while (server.sessionCount() != count) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void shouldTellAHostWithoutASessionAtTheNextLogin() throws Exception {
+        try (var server = serve(); var one = RawInitiator.ready(server, 1)) {
+            try (var _ = RawInitiator.ready(server, 2)) {
+                // known, and gone when the loss is reported
+            }
+            awaitSessions(server, 1);
+            String before = verifier(one);
+            device.losses.set(1);
+            assertThat(flush(one)).isEqualTo(WRITE_ERROR);
+            assertThat(verifier(one)).isNotEqualTo(before);
+            assertThat(arrive(server, 2)).isEqualTo(RESET);
+            awaitSessions(server, 1);
+            assertThat(arrive(server, 2)).isEqualTo(NEXUS_LOSS);
+            assertThat(arrive(server, 3)).isEqualTo(RESET);
+        }
+        assertThat(device.losses).hasValue(0);
+    }
+
+    /** A host that was told by a failed command hears of no second reset. */
+    @Test
+    void shouldNotReportAResetToAHostThatHadASession() throws Exception {
+        try (var server = serve()) {
+            try (var one = RawInitiator.ready(server, 1)) {
+                device.losses.set(1);
+                assertThat(flush(one)).isEqualTo(WRITE_ERROR);
+            }
+            awaitSessions(server, 0);
+            assertThat(arrive(server, 1)).isEqualTo(NEXUS_LOSS);
+        }
+    }
+
+    /** As a volume of which a member was found to have lost its cache, before any host has flushed. */
+    @Test
+    void shouldTellOfALossThatTheDeviceHasCountedWhileNobodyWasThere() throws Exception {
+        try (var server = serve()) {
+            String before;
+            try (var one = RawInitiator.ready(server, 1)) {
+                before = verifier(one);
+            }
+            awaitSessions(server, 0);
+            device.counted = 1;
+            assertThat(arrive(server, 1)).isEqualTo(RESET);
+            awaitSessions(server, 0);
+            try (var one = RawInitiator.ready(server, 1)) {
+                String after = verifier(one);
+                assertThat(after).isNotEqualTo(before);
+                device.losses.set(2); // the same loss, reported now
+                assertThat(flush(one)).isEqualTo(WRITE_ERROR);
+                String reported = verifier(one);
+                assertThat(reported).isNotEqualTo(after);
+                assertThat(flush(one)).isEqualTo(WRITE_ERROR);
+                assertThat(verifier(one)).as("reported twice").isEqualTo(reported);
+            }
+        }
+    }
+
+    @Test
+    void shouldKeepTheWriteVerifierWithoutALoss() throws Exception {
+        try (var server = serve()) {
+            String before;
+            try (var one = RawInitiator.ready(server, 1)) {
+                before = verifier(one);
+                assertThat(flush(one)).isZero();
+            }
+            awaitSessions(server, 0);
+            try (var one = RawInitiator.ready(server, 1)) {
+                assertThat(verifier(one)).isEqualTo(before).hasSize(2 * 28);
+            }
+        }
+    }
+
+    /** The verifier of the device alone, as of a file, would not tell of a loss before the restart. */
+    @Test
+    void shouldTellAHostOfALossAfterARestart(@TempDir Path directory) throws Exception {
+        var store = StateStore.inDirectory(directory);
+        TargetSpec target = TargetSpec.of(RawInitiator.TARGET).withLun(0,
+                DiskSpec.of(device).withState(store));
+        String before;
+        String after;
+        try (var server = TargetServer.builder().portal("127.0.0.1", 0).target(target).start();
+                var one = RawInitiator.ready(server, 1)) {
+            before = verifier(one);
+            device.losses.set(1);
+            assertThat(flush(one)).isEqualTo(WRITE_ERROR);
+            after = verifier(one);
+            while (store.load("write-losses").isEmpty()) {
+                Thread.onSpinWait(); // saved in the background
+            }
+        }
+        try (var server = TargetServer.builder().portal("127.0.0.1", 0).target(target).start();
+                var one = RawInitiator.ready(server, 1)) {
+            assertThat(verifier(one)).isEqualTo(after).isNotEqualTo(before);
         }
     }
 }

@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.primary.TargetPortGroups.State;
@@ -160,8 +161,23 @@ public final class LogicalUnit {
 
     /** The unit attention condition of a new nexus. */
     AdditionalSense firstAttention(Nexus nexus) {
-        return powerOn.attention(nexus.port().targetName() + "," + nexus.port().tag() + ","
-                + nexus.initiatorPort());
+        device.arriving(nexus);
+        return powerOn.attention(nexusName(nexus));
+    }
+
+    /**
+     * Records that writes which the unit had acknowledged may be lost: initiator ports without a session get the power
+     * on condition, rather than that of a lost nexus, as the first unit attention of their next session.
+     *
+     * @param arriving a nexus that has not got its first unit attention yet; null for none
+     */
+    public void lostWrites(@Nullable Nexus arriving) {
+        powerOn.lostWrites(nexuses().stream().filter(nexus -> !nexus.equals(arriving))
+                .map(LogicalUnit::nexusName).collect(Collectors.toSet()));
+    }
+
+    private static String nexusName(Nexus nexus) {
+        return nexus.port().targetName() + "," + nexus.port().tag() + "," + nexus.initiatorPort();
     }
 
     // --- resets and aborts ---

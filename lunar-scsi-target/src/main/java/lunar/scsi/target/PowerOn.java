@@ -7,7 +7,8 @@ import lunar.scsi.AdditionalSense;
 /**
  * Selects the first unit attention of a session: POWER ON, RESET, OR BUS DEVICE RESET OCCURRED for the first session of
  * an initiator port since the unit's power on, I_T NEXUS LOSS OCCURRED for later sessions of this port (SAM-5 sections
- * 6.2 and 6.4). Thread-safe.
+ * 6.2 and 6.4), and the former again if the unit has lost acknowledged writes while the port had no session.
+ * Thread-safe.
  */
 final class PowerOn {
     /**
@@ -33,6 +34,16 @@ final class PowerOn {
             return isKnown
                     ? AdditionalSense.NEXUS_LOSS_OCCURRED
                     : AdditionalSense.RESET_OCCURRED; // libiscsi's tools give up at 29h/01h
+        }
+    }
+
+    /**
+     * Records that acknowledged writes may be lost: other ports than the present ones get the power on condition again,
+     * as after any reset. DEVICE INTERNAL RESET (29h/04h) would be more exact, but libiscsi gives up at it.
+     */
+    void lostWrites(Set<String> present) {
+        synchronized (ports) {
+            ports.retainAll(present);
         }
     }
 }

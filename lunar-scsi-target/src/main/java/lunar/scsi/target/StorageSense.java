@@ -78,8 +78,7 @@ public final class StorageSense {
                     operation == BlockRequest.Operation.READ
                             ? AdditionalSense.UNRECOVERED_READ_ERROR
                             : AdditionalSense.WRITE_ERROR);
-            case LostWritesException _ -> // the affected blocks are not known
-                Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR);
+            case LostWritesException _ -> Sense.lostWrites(); // the affected blocks are not known
             case MiscompareException e -> Sense
                     .of(SenseKey.MISCOMPARE, AdditionalSense.MISCOMPARE_DURING_VERIFY)
                     .withInformation(e.offsetBytes());

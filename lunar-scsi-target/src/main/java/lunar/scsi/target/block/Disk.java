@@ -186,7 +186,7 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
     @Override
     public Optional<Sense> executing(ScsiTask task) {
         if (owesLoss(task)) { // only after a loss
-            return Optional.of(Sense.of(SenseKey.MEDIUM_ERROR, AdditionalSense.WRITE_ERROR));
+            return Optional.of(Sense.lostWrites());
         }
         if (disk.copies().tokens().any()) { // tokens are rare
             WrittenBlocks.revokeTokens(disk.copies().tokens(), disk.store(), task);
@@ -243,11 +243,7 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
 
     @Override
     public void lostWrites(ScsiTask task) {
-        if (task.aborted()) { // its outcome is not reported
-            disk.losses().lost(device.writeLosses(), unit.nexuses());
-        } else {
-            disk.losses().lost(task.nexus(), device.writeLosses(), unit.nexuses());
-        }
+        disk.lostWrites(task.aborted() ? null : task.nexus()); // the outcome of an aborted task is not reported
     }
 
     // --- events of the unit ---
@@ -257,6 +253,9 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
 
     @Override
     public CompletableFuture<Void> resetByOther() { return disk.resetByOther(); }
+
+    @Override
+    public void arriving(Nexus nexus) { disk.arriving(nexus); }
 
     @Override
     public CompletableFuture<Void> nexusLost(Nexus nexus) {

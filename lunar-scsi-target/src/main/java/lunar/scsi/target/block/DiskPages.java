@@ -2,7 +2,6 @@ package lunar.scsi.target.block;
 
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.Capability;
 import lunar.block.Limits;
@@ -27,12 +26,6 @@ final class DiskPages {
     private final DiskUnit disk;
     private final BlockDevice device;
     private final int maxTransferBlocks;
-    /**
-     * Write verifier for a device without its own; new in each process, because the caches may be lost with the
-     * previous process.
-     */
-    private final UUID ownVerifier = UUID.randomUUID();
-
     DiskPages(DiskUnit disk, int maxTransferBlocks) {
         this.disk = disk;
         device = disk.device();
@@ -45,7 +38,7 @@ final class DiskPages {
                         DiskModes.MAX_SENSE_BYTES),
                 ModePagePolicy.shared(), CopyLimits.page(device, disk.makesTokens()), blockLimits(),
                 characteristics(), provisioning(), Referrals.NONE,
-                new WriteVerifier(device.writeVerifier().orElse(ownVerifier)));
+                new WriteVerifier(disk.writeVerifier()));
     }
 
     private BlockLimits blockLimits() {

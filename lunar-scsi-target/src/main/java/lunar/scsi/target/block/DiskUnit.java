@@ -1,6 +1,7 @@
 package lunar.scsi.target.block;
 
 import java.io.IOException;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
@@ -9,6 +10,7 @@ import lunar.scsi.Sense;
 import lunar.scsi.mode.InformationalExceptionsModePage;
 import lunar.scsi.target.FencedDevice;
 import lunar.scsi.target.LogicalUnit;
+import lunar.scsi.target.Nexus;
 import lunar.scsi.target.StateStore;
 import lunar.scsi.target.UnitContext;
 import lunar.scsi.target.copy.CopyService;
@@ -29,6 +31,7 @@ final class DiskUnit implements CopyUnit {
     private final DiskModes modes;
     private final LogCounters counters = new LogCounters();
     private final LossNotices losses = new LossNotices();
+    private final LossVerifier verifier;
     private final Thresholds thresholds;
     private final UnitDevice presented;
     private final FencedDevice device;
@@ -50,6 +53,7 @@ final class DiskUnit implements CopyUnit {
         thresholds = new Thresholds(unit, modes, store);
         presented = new UnitDevice(store, profile.thick(), modes, counters, thresholds);
         device = FencedDevice.over(presented);
+        verifier = new LossVerifier(device, state);
         if (state.isShared()) {
             device.share();
         }
@@ -140,7 +144,36 @@ final class DiskUnit implements CopyUnit {
     public @Nullable Sense obstacle() { return medium.obstacle().orElse(null); }
 
     @Override
-    public void lostWrites() { losses.lost(device.writeLosses(), unit.nexuses()); }
+    public void lostWrites() { lostWrites(null); }
+
+    /**
+     * Records that the device has reported a loss of acknowledged writes: nexuses of the unit are owed a failure, and
+     * ports without a session learn of it from the write verifier and the first unit attention of their next session.
+     *
+     * @param told the nexus that gets the report; null for none
+     */
+    void lostWrites(@Nullable Nexus told) {
+        long count = device.writeLosses();
+        if (verifier.reported(count)) {
+            unit.lostWrites(null);
+        }
+        losses.lost(told, count, unit.nexuses()); // last: also to nexuses that were not present a moment ago
+    }
+
+    /** Checks before a new nexus gets its first unit attention whether the device has lost writes. */
+    void arriving(Nexus nexus) {
+        if (verifier.check()) {
+            unit.lostWrites(nexus);
+        }
+    }
+
+    /** Returns the write verifier of the unit. */
+    UUID writeVerifier() {
+        if (verifier.check()) {
+            unit.lostWrites(null);
+        }
+        return verifier.value();
+    }
 
     Medium medium() { return medium; }
 
@@ -225,7 +258,7 @@ final class DiskUnit implements CopyUnit {
                 LOG.log(System.Logger.Level.WARNING,
                         "{0}: the write cache was switched off, and what it held is not stable: {1}",
                         device, failure.getMessage());
-                losses.lost(device.writeLosses(), unit.nexuses());
+                lostWrites(null);
             }
             done.complete(null);
         }));

@@ -5,12 +5,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import lunar.scsi.target.Nexus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reports to every initiator port of a unit that acknowledged writes may be lost. A device may report a loss only once,
  * to the port that flushes first (a LUN of another target that was reset). The other ports wrote to the same cache, and
  * their next flush or write with FUA would succeed. Therefore a command of each port that has a session at the time
- * fails once, also after the port has logged in again. A device that counts its losses ({@link
+ * fails once, also after the port has logged in again; other ports learn of it at their next login ({@link
+ * LossVerifier}). A device that counts its losses ({@link
  * lunar.block.BlockDevice#writeLosses}) may lose more while an earlier loss is not acknowledged yet: a command of a
  * port that was told of fewer losses fails again. Thread-safe; costs a volatile read while nothing is owed.
  */
@@ -32,26 +34,21 @@ final class LossNotices {
     boolean any() { return any; }
 
     /**
-     * Records that the device has reported a loss to one nexus.
+     * Records that the device has reported a loss.
      *
+     * @param told the nexus that gets the report; null for none
      * @param losses loss count of the device
      */
-    void lost(Nexus told, long losses, List<Nexus> nexuses) {
-        synchronized (ports) {
-            lost(losses, nexuses);
-            ports.put(told.initiatorPort(), seen);
-            forgetOldest();
-        }
-    }
-
-    /** Records a loss that the device has reported, but not to a nexus. */
-    void lost(long losses, List<Nexus> nexuses) {
+    void lost(@Nullable Nexus told, long losses, List<Nexus> nexuses) {
         synchronized (ports) {
             for (Nexus nexus : nexuses) {
                 ports.putIfAbsent(nexus.initiatorPort(), TOLD_OF_NONE);
             }
             seen = Math.max(seen, losses);
             any = true;
+            if (told != null) {
+                ports.put(told.initiatorPort(), seen);
+            }
             forgetOldest();
         }
     }
