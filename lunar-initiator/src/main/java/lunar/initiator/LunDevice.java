@@ -26,6 +26,7 @@ import lunar.initiator.internal.lun.LunExtents;
 import lunar.initiator.internal.lun.LunProbe;
 import lunar.initiator.internal.lun.LunRequests;
 import lunar.initiator.internal.lun.LunTraits;
+import lunar.initiator.internal.lun.VerifierQuery;
 import lunar.initiator.internal.session.BounceBuffers;
 import lunar.initiator.internal.session.SessionEngine;
 import lunar.scsi.AdditionalSense;
@@ -66,7 +67,9 @@ public final class LunDevice implements BlockDevice {
         this.whenClosed = whenClosed;
         geometry = traits.geometry();
         extents = new LunExtents(new LunProbe(engine, lun), traits.hasHoles());
-        requests = new LunRequests(engine, lun, traits, writes.ledger(), toString(), this::leave);
+        var verifier = new VerifierQuery(engine, lun, writes::learned, closed::get);
+        requests = new LunRequests(engine, lun, traits, writes.ledger(), toString(),
+                traits.writeVerifier().isPresent() ? verifier::ask : () -> {}, this::leave);
         capacity = new CapacityQuery(engine, lun, new CapacityQuery.Device() {
             @Override
             public int blockSize() { return geometry.blockSize(); }
@@ -155,6 +158,8 @@ public final class LunDevice implements BlockDevice {
             ScsiResult result = session.execute(lun, cdb, dataIn, dataOut);
             if (result.isSuccess()) {
                 requests.vouch(cdb[0], lossesBefore, reportedBefore);
+            } else {
+                requests.refused(cdb[0], result);
             }
             return result;
         } finally {

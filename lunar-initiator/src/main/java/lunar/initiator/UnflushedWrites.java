@@ -17,9 +17,10 @@ public final class UnflushedWrites {
     private final WriteLedger ledger;
     /** Held while {@link #reopened} decides, which may block; never by a thread that receives. */
     private final ReentrantLock judging = new ReentrantLock();
-    /** Whether a session has opened the unit yet, and the last reported write verifier; guarded by that lock. */
+    /** Whether a session has opened the unit yet; guarded by that lock. */
     private boolean known;
-    private Optional<UUID> verifier = Optional.empty();
+    /** The last reported write verifier. */
+    private volatile Optional<UUID> verifier = Optional.empty();
 
     /** Creates the state of a unit that nothing has been written to. */
     public UnflushedWrites() {
@@ -68,6 +69,12 @@ public final class UnflushedWrites {
      * @param why event and unit, for the message
      */
     public void lost(String why) { ledger.lost(why); }
+
+    /**
+     * Adopts the write verifier that the unit reports in a session that goes on, after it has told this session of a
+     * loss by failing a command: a new session must not report the same loss again.
+     */
+    void learned(UUID now) { verifier = Optional.of(now); }
 
     /**
      * Called when a new session has opened the unit, before requests use it. Records a loss unless there is evidence

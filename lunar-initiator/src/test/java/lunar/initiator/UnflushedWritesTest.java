@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Optional;
 import java.util.Random;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import lunar.block.BlockRequest;
 import lunar.block.LostWritesException;
@@ -245,5 +247,33 @@ class UnflushedWritesTest {
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** The target has told the session that goes on; its changed verifier reports the same loss. */
+    @Test
+    void shouldNotReportALossAgainAtTheNextLoginThatACommandHasReported() {
+        writes.reopened("first", ReportedReset.NOTHING, Optional.of(new UUID(0, 1)), () -> false);
+        write();
+        long loss = writes.ledger().refused(writes.ledger().beginFlush(), "reported");
+        writes.ledger().report(loss);
+        writes.learned(new UUID(0, 2));
+        write();
+        writes.reopened("second", ReportedReset.NEXUS_LOSS, Optional.of(new UUID(0, 2)),
+                () -> false);
+        assertThat(flush()).isTrue();
+        write();
+        writes.reopened("third", ReportedReset.NEXUS_LOSS, Optional.of(new UUID(0, 3)),
+                () -> false);
+        assertThat(flush()).isFalse();
+    }
+
+    @Test
+    void shouldTreatAWriteInProgressDuringAReportedLossAsLost() {
+        long before = writes.ledger().losses();
+        writes.ledger().report(writes.ledger().refused(writes.ledger().beginFlush(), "reported"));
+        assertThat(flush()).isTrue();
+        writes.ledger().acknowledged(before);
+        assertThat(flush()).isFalse();
+        assertThat(flush()).isTrue();
     }
 }

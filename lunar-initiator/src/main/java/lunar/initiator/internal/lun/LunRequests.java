@@ -8,6 +8,7 @@ import lunar.block.MediumException;
 import lunar.block.NotSupportedException;
 import lunar.block.StorageException;
 import lunar.block.spi.RequestCompletion;
+import lunar.initiator.ScsiResult;
 import lunar.initiator.internal.retry.RetryPolicy;
 import lunar.initiator.internal.retry.SenseMapping;
 import lunar.initiator.internal.session.BounceBuffers;
@@ -31,6 +32,7 @@ public final class LunRequests {
     private final String name;
     private final BlockCommands commands;
     private final WriteLedger writes;
+    private final Runnable whenLost;
     private final Runnable whenEnded;
     private final Command.Ending ended = this::ended;
     private volatile LunTraits traits;
@@ -38,14 +40,15 @@ public final class LunRequests {
 
     /**
      * @param name name of the unit and its session, for messages
+     * @param whenLost called after the target has failed a command because of lost writes; must not block
      * @param whenEnded called after each submitted request
      */
     public LunRequests(SessionEngine session, Lun lun, LunTraits traits, WriteLedger writes,
-            String name,
-            Runnable whenEnded) {
+            String name, Runnable whenLost, Runnable whenEnded) {
         this.session = session;
         this.traits = traits;
         this.writes = writes;
+        this.whenLost = whenLost;
         this.name = name;
         this.whenEnded = whenEnded;
         tasks = session.tasks();
@@ -159,7 +162,16 @@ public final class LunRequests {
             }
             return null;
         }
-        return failure;
+        if (!SenseMapping.reportsLostWrites(command.status(), command.sense(), flush,
+                traits.writeVerifier().isPresent())) {
+            return failure;
+        }
+        String why = tasks.describe(command) + ": " + SenseMapping.sense(command.sense());
+        state.lossToReport = writes.refused(
+                request.operation() == Operation.FLUSH ? state.flushNumber : 0, why);
+        whenLost.run();
+        return new LostWritesException(
+                why + "; writes acknowledged since the last successful flush may be lost", failure);
     }
 
     private void finish(Command command, LunRequest state, BlockRequest request,
@@ -228,6 +240,19 @@ public final class LunRequests {
                 writes.report(loss);
                 throw writes.failure(name + ": SYNCHRONIZE CACHE");
             }
+        }
+    }
+
+    /**
+     * Accounts for a command that was passed through and has failed. If it has got a report of lost writes, the next
+     * flush fails as well: other users of the device wait for such a report.
+     */
+    public void refused(byte opcode, ScsiResult result) {
+        if (SenseMapping.reportsLostWrites(result.status(), result.senseData(),
+                BlockCommands.synchronizesCache(opcode), traits.writeVerifier().isPresent())) {
+            long _ = writes.refused(0, name + ": a command that was passed through has failed: "
+                    + SenseMapping.sense(result.senseData()));
+            whenLost.run();
         }
     }
 

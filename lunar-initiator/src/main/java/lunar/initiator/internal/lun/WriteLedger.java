@@ -27,7 +27,7 @@ public final class WriteLedger {
     private final AtomicLong acknowledged = new AtomicLong(-1);
     /** Writes with smaller numbers are stable. */
     private final AtomicLong flushed = new AtomicLong();
-    /** Number of losses noted, whether they affected a write or not. */
+    /** Number of losses noted, whether they affected a write or not. Changed under this object's monitor. */
     private volatile long losses;
     /** Number of the latest loss that affected a write; 0 for none. Changed under this object's monitor. */
     private final AtomicLong pending = new AtomicLong();
@@ -81,6 +81,23 @@ public final class WriteLedger {
         long loss = pending.get();
         raise(flushed, number); // lost writes are reported once, not again by later flushes
         return loss > reportedBefore ? loss : 0;
+    }
+
+    /**
+     * Records that the target itself has failed a flush or a write because acknowledged writes may be lost, whether
+     * this initiator knew of unflushed ones or not. Writes in flight count as affected, too: the target may have
+     * acknowledged them before the loss.
+     *
+     * @param number of the flush; 0 for a write
+     * @return number of the loss, for {@link #report} if a user of the device gets that failure
+     */
+    public synchronized long refused(long number, String why) {
+        long count = losses + 1;
+        cause = why;
+        losses = count;
+        concerned();
+        raise(flushed, number);
+        return pending.get();
     }
 
     /** Records that a flush has failed because of a loss: flushes submitted from now on do not. */

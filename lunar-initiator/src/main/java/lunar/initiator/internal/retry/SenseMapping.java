@@ -95,6 +95,25 @@ public final class SenseMapping {
         };
     }
 
+    /**
+     * Whether a command has failed because writes that were acknowledged earlier may be lost. A medium error of
+     * SYNCHRONIZE CACHE can mean nothing else. For other commands it can be an error of their own blocks: only Lunar's
+     * targets tell the difference.
+     *
+     * @param synchronizesCache whether the command was SYNCHRONIZE CACHE
+     * @param isLunar whether the target is known to be Lunar's
+     */
+    public static boolean reportsLostWrites(int status, Bytes senseData, boolean synchronizesCache,
+            boolean isLunar) {
+        if (status != Status.CHECK_CONDITION.code() || senseData.length() == 0) {
+            return false;
+        }
+        Sense sense = sense(senseData);
+        return synchronizesCache
+                ? sense.key() == SenseKey.MEDIUM_ERROR
+                : isLunar && sense.isLostWrites();
+    }
+
     public static Sense sense(Bytes senseData) { return Sense.decode(senseData.segment()); }
 
     /** Whether the unit only reports an earlier event, and has not processed the command yet. */

@@ -1,0 +1,141 @@
+package lunar.initiator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import lunar.block.LostWritesException;
+import lunar.block.MediumException;
+import lunar.iscsi.pdu.ScsiCommand;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.Cdb;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.block.SynchronizeCache;
+import lunar.scsi.block.WriteBlocks;
+import lunar.scsi.vpd.Inquiry;
+import lunar.scsi.vpd.SupportedVpdPages;
+import lunar.scsi.vpd.WriteVerifier;
+import lunar.testkit.ScriptedPeer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tests a target that itself fails a command because acknowledged writes may be lost. */
+@Timeout(30)
+class LostWritesReportTest {
+    private static final Sense WRITE_ERROR = Sense.of(SenseKey.MEDIUM_ERROR,
+            AdditionalSense.WRITE_ERROR);
+
+    /** Sense data for the next flushes, and for the next writes. */
+    private final ConcurrentLinkedQueue<Sense> flushes = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Sense> writes = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger verifiers = new AtomicInteger();
+
+    /** Has a write verifier, as Lunar's targets do. */
+    private boolean lunar(ScriptedPeer peer, ScsiCommand command, Cdb cdb) throws Exception {
+        if (cdb instanceof Inquiry inquiry && inquiry.evpd()) {
+            if (inquiry.page() == WriteVerifier.CODE) {
+                verifiers.incrementAndGet();
+                ScriptedDisk.data(peer, command, new WriteVerifier(new UUID(1, 2)),
+                        inquiry.allocationLength());
+                return true;
+            }
+            if (inquiry.page() == 0) {
+                ScriptedDisk.data(peer, command,
+                        new SupportedVpdPages(List.of(0, WriteVerifier.CODE)),
+                        inquiry.allocationLength());
+                return true;
+            }
+        }
+        return foreign(peer, command, cdb);
+    }
+
+    private boolean foreign(ScriptedPeer peer, ScsiCommand command, Cdb cdb) throws Exception {
+        Sense failure = switch (cdb) {
+            case SynchronizeCache _ -> flushes.poll();
+            case WriteBlocks _ -> writes.poll();
+            default -> null;
+        };
+        if (failure != null) {
+            ScriptedDisk.sense(peer, command, failure);
+        }
+        return failure != null;
+    }
+
+    @Test
+    void shouldReportAMediumErrorOfAFlushAsALoss() throws Exception {
+        try (var loopback = Loopback.disk(this::foreign); LunDevice device = loopback.open()) {
+            device.write(0, Loopback.blocks(1));
+            flushes.add(WRITE_ERROR);
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class)
+                    .hasMessageContaining("0Ch/00h");
+            assertThat(device.writeLosses()).isEqualTo(1);
+            device.flush();
+
+            flushes.add(WRITE_ERROR);
+            assertThatThrownBy(device::flush).as("without own writes, such as for other hosts")
+                    .isInstanceOf(LostWritesException.class);
+            assertThat(device.writeLosses()).isEqualTo(2);
+            device.flush();
+        }
+    }
+
+    @Test
+    void shouldReportALossTogetherWithOneThatASessionHasFound() throws Exception {
+        try (var loopback = Loopback.disk(this::foreign); LunDevice device = loopback.open()) {
+            device.write(0, Loopback.blocks(1));
+            device.session().engine().resets().heard(0, AdditionalSense.DEVICE_INTERNAL_RESET);
+            flushes.add(WRITE_ERROR);
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+            device.flush();
+        }
+    }
+
+    @Test
+    void shouldDistinguishLostWritesFromABadBlockWhereTheTargetDoes() throws Exception {
+        try (var loopback = Loopback.disk(this::lunar); LunDevice device = loopback.open()) {
+            writes.add(WRITE_ERROR);
+            assertThatThrownBy(() -> device.write(0, Loopback.blocks(1)))
+                    .isInstanceOf(MediumException.class);
+            assertThat(device.writeLosses()).isZero();
+            writes.add(Sense.lostWrites());
+            assertThatThrownBy(() -> device.write(0, Loopback.blocks(1)))
+                    .isInstanceOf(LostWritesException.class);
+            assertThat(device.writeLosses()).isEqualTo(1);
+            device.flush();
+        }
+        try (var loopback = Loopback.disk(this::foreign); LunDevice device = loopback.open()) {
+            writes.add(Sense.lostWrites()); // of a target that may mean another part
+            assertThatThrownBy(() -> device.write(0, Loopback.blocks(1)))
+                    .isInstanceOf(MediumException.class);
+        }
+    }
+
+    @Test
+    void shouldReadTheWriteVerifierAgainAfterAReportedLoss() throws Exception {
+        try (var loopback = Loopback.disk(this::lunar); LunDevice device = loopback.open()) {
+            assertThat(verifiers).hasValue(1);
+            flushes.add(WRITE_ERROR);
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+            device.flush(); // answered after the query
+            assertThat(verifiers).hasValue(2);
+        }
+    }
+
+    /** The caller of the command knows; other users of the device do not. */
+    @Test
+    void shouldFailTheNextFlushAfterAReportToACommandThatWasPassedThrough() throws Exception {
+        try (var loopback = Loopback.disk(this::lunar); LunDevice device = loopback.open()) {
+            device.write(0, Loopback.blocks(1));
+            flushes.add(WRITE_ERROR);
+            assertThat(device.execute(SynchronizeCache.ALL.bytes(), MemorySegment.NULL,
+                    MemorySegment.NULL).isSuccess()).isFalse();
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+            device.flush();
+        }
+    }
+}
