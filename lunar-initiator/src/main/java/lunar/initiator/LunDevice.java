@@ -21,6 +21,7 @@ import lunar.block.Limits;
 import lunar.block.StorageException;
 import lunar.block.spi.RequestCompletion;
 import lunar.block.spi.RequestValidation;
+import lunar.initiator.internal.lun.CacheMode;
 import lunar.initiator.internal.lun.CapacityQuery;
 import lunar.initiator.internal.lun.LunExtents;
 import lunar.initiator.internal.lun.LunProbe;
@@ -53,6 +54,7 @@ public final class LunDevice implements BlockDevice {
     private final CountDownLatch drained = new CountDownLatch(1);
     private final LunRequests requests;
     private final CapacityQuery capacity;
+    private final CacheMode cache;
     private final LunExtents extents;
     private volatile Geometry geometry;
     private volatile Consumer<AdditionalSense> attentionListener = _ -> {};
@@ -67,8 +69,9 @@ public final class LunDevice implements BlockDevice {
         this.whenClosed = whenClosed;
         geometry = traits.geometry();
         extents = new LunExtents(new LunProbe(engine, lun), traits.hasHoles());
+        cache = new CacheMode(engine, lun, traits, closed::get);
         var verifier = new VerifierQuery(engine, lun, writes::learned, closed::get);
-        requests = new LunRequests(engine, lun, traits, writes.ledger(), toString(),
+        requests = new LunRequests(engine, lun, traits, cache, writes.ledger(), toString(),
                 traits.writeVerifier().isPresent() ? verifier::ask : () -> {}, this::leave);
         capacity = new CapacityQuery(engine, lun, new CapacityQuery.Device() {
             @Override
@@ -232,6 +235,12 @@ public final class LunDevice implements BlockDevice {
         if (additional.equals(AdditionalSense.CAPACITY_DATA_HAS_CHANGED)) {
             capacity.ask();
         }
+        cache.refresh();
+    }
+
+    /** Reads the Caching mode page again if it may have changed since. Does not block. */
+    void refreshCacheMode() {
+        cache.refresh();
     }
 
     /**

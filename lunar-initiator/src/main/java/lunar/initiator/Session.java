@@ -24,6 +24,7 @@ import lunar.iscsi.text.TargetAddress;
 import lunar.iscsi.text.TextKeys;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Lun;
+import lunar.scsi.mode.ModeSelect;
 
 /**
  * A session with a target: opens its LUNs, and passes commands through to them. Thread-safe.
@@ -103,7 +104,24 @@ public final class Session implements AutoCloseable {
 
     /** Starts an exchange with the target. Does not block; any thread. */
     public <R> Task<R> start(Exchange<R> exchange) {
-        return engine.start(exchange);
+        if (!(exchange instanceof Exchange.Scsi scsi && selectsModes(scsi.cdb().at(0)))) {
+            return engine.start(exchange);
+        }
+        engine.resets().modesChanged(scsi.lun().value());
+        Task<R> task = engine.start(exchange);
+        var _ = task.future().whenComplete((_, _) -> selectedModes(scsi.lun()));
+        return task;
+    }
+
+    /** Whether a command is MODE SELECT, after which a unit reports changed parameters to other sessions only. */
+    private static boolean selectsModes(int opcode) {
+        return opcode == ModeSelect.SELECT_6 || opcode == ModeSelect.SELECT_10;
+    }
+
+    private void selectedModes(Lun lun) {
+        engine.resets().modesChanged(lun.value());
+        devices.stream().filter(device -> device.lun().equals(lun))
+                .forEach(LunDevice::refreshCacheMode);
     }
 
     /** Returns the number of present connections: 0 where all are lost, while another is being made. */
@@ -202,6 +220,7 @@ public final class Session implements AutoCloseable {
         if (capacityChanges.get() != changesBefore) {
             device.askCapacity(); // of this unit or another, before or after its capacity was asked for
         }
+        device.refreshCacheMode();
         return device;
     }
 
@@ -220,8 +239,18 @@ public final class Session implements AutoCloseable {
      */
     public ScsiResult execute(Lun lun, byte[] cdb, MemorySegment dataIn, MemorySegment dataOut)
             throws StorageException {
-        return engine.execute(lun, cdb, dataIn, dataOut, false,
-                options().timeouts().commandMs());
+        boolean selectsModes = cdb.length > 0 && selectsModes(cdb[0]);
+        if (selectsModes) { // before: other commands may meet the new values before its status is here
+            engine.resets().modesChanged(lun.value());
+        }
+        try {
+            return engine.execute(lun, cdb, dataIn, dataOut, false,
+                    options().timeouts().commandMs());
+        } finally {
+            if (selectsModes) {
+                selectedModes(lun);
+            }
+        }
     }
 
     /** Returns the targets that the portal of a discovery session reports. */

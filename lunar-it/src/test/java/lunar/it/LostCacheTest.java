@@ -18,8 +18,10 @@ import lunar.initiator.SessionOptions;
 import lunar.initiator.multipath.MultipathDevice;
 import lunar.initiator.multipath.MultipathOptions;
 import lunar.initiator.multipath.Path;
+import lunar.initiator.scsi.ScsiUnit;
 import lunar.iscsi.login.Offer;
 import lunar.scsi.Lun;
+import lunar.scsi.mode.CachingModePage;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
 import org.junit.jupiter.api.Test;
@@ -177,6 +179,39 @@ class LostCacheTest {
             device.write(0, ones());
             powerCycle(target, device, proxy);
             device.flush();
+        }
+    }
+
+    private static void switchCache(ScsiUnit unit, boolean on) throws Exception {
+        int wce = 0x04;
+        var _ = unit.modes().change(CachingModePage.CODE, 0, page -> page.withParameters(
+                page.parameters().with(0, page.parameters().at(0) & ~wce | (on ? wce : 0))),
+                false);
+    }
+
+    /** The change comes while a session goes on that has opened the unit without a cache. */
+    @Test
+    void shouldTrackWritesToACacheThatAnotherHostHasSwitchedOn() throws Exception {
+        try (var target = served("volatile:ram:16MiB");
+                var proxy = new CutProxy(port(target));
+                var initiator = Initiator.create("iqn.2026-11.org.lunar:lost");
+                var other = Initiator.create("iqn.2026-11.org.lunar:other");
+                var session = other.login(SessionOptions.of("127.0.0.1", port(target),
+                        ServedTarget.NAME))) {
+            var unit = ScsiUnit.of(session, Lun.ZERO);
+            switchCache(unit, false);
+            try (var device = open(initiator, proxy)) {
+                device.write(0, ones());
+                powerCycle(target, device, proxy);
+                device.flush();
+                assertThat(device.writeLosses()).isZero();
+
+                switchCache(unit, true);
+                device.write(0, ones());
+                powerCycle(target, device, proxy);
+                assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+                device.flush();
+            }
         }
     }
 }

@@ -117,6 +117,7 @@ public final class LunProbe {
         Optional<BlockLimits> limits = limitsPage(pages, BlockLimits.CODE, BlockLimits.class);
         Optional<LogicalBlockProvisioning> provisioning = limitsPage(pages,
                 LogicalBlockProvisioning.CODE, LogicalBlockProvisioning.class);
+        long modeChanges = session.resets().modeChanges(lun).get();
         Optional<ModeParameters> mode = mode();
         Optional<Boolean> writesSame = supports(WRITE_SAME_16);
         Optional<Boolean> comparesAndWrites = limits
@@ -126,7 +127,8 @@ public final class LunProbe {
         return LunTraits.of(geometry, identity(inquiry, pages),
                 page(pages, WriteVerifier.CODE, WriteVerifier.class).map(WriteVerifier::value),
                 session.options().queueDepth(), new LunAnswers(capacity, limits, provisioning,
-                        mode, writesSame, comparesAndWrites));
+                        mode, writesSame, comparesAndWrites),
+                modeChanges);
     }
 
     private StandardInquiry requireDisk() throws StorageException, MalformedDataException {

@@ -31,6 +31,7 @@ public final class LunRequests {
     private final Tasks tasks;
     private final String name;
     private final BlockCommands commands;
+    private final CacheMode cache;
     private final WriteLedger writes;
     private final Runnable whenLost;
     private final Runnable whenEnded;
@@ -43,10 +44,11 @@ public final class LunRequests {
      * @param whenLost called after the target has failed a command because of lost writes; must not block
      * @param whenEnded called after each submitted request
      */
-    public LunRequests(SessionEngine session, Lun lun, LunTraits traits, WriteLedger writes,
-            String name, Runnable whenLost, Runnable whenEnded) {
+    public LunRequests(SessionEngine session, Lun lun, LunTraits traits, CacheMode cache,
+            WriteLedger writes, String name, Runnable whenLost, Runnable whenEnded) {
         this.session = session;
         this.traits = traits;
+        this.cache = cache;
         this.writes = writes;
         this.whenLost = whenLost;
         this.name = name;
@@ -204,13 +206,15 @@ public final class LunRequests {
     /** Notes an acknowledged write; returns the failure of a flush or FUA write that cannot vouch for its data. */
     private @Nullable StorageException vouch(Command command, LunRequest state,
             BlockRequest request) {
-        if (request.operation() == Operation.READ || !hasVolatileCache()) {
+        if (request.operation() == Operation.READ || hasNoCache) {
             return null;
         }
         boolean isLost;
-        if (request.operation() == Operation.FLUSH) {
+        if (request.operation() == Operation.FLUSH) { // the cache may have been on since the last one
             state.lossToReport = writes.endFlush(state.flushNumber, state.lossesBefore);
             isLost = state.lossToReport != 0;
+        } else if (!cache.isVolatile()) {
+            isLost = false;
         } else if (request.fua()) { // a flush after it vouches for it alone
             isLost = state.flushing && writes.losses() != state.lossesBefore;
         } else {
@@ -229,11 +233,13 @@ public final class LunRequests {
      */
     public void vouch(byte opcode, long lossesBefore, long reportedBefore)
             throws LostWritesException {
-        if (!hasVolatileCache()) {
+        if (hasNoCache) {
             return;
         }
         if (BlockCommands.changesBlocks(opcode)) {
-            writes.acknowledged(lossesBefore);
+            if (cache.isVolatile()) {
+                writes.acknowledged(lossesBefore);
+            }
         } else if (BlockCommands.synchronizesCache(opcode)) {
             long loss = writes.endFlush(0, reportedBefore);
             if (loss != 0) {
@@ -255,6 +261,4 @@ public final class LunRequests {
             whenLost.run();
         }
     }
-
-    private boolean hasVolatileCache() { return traits.hasVolatileCache() && !hasNoCache; }
 }

@@ -10,7 +10,6 @@ import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
 import lunar.scsi.block.CapacityData16;
-import lunar.scsi.mode.CachingModePage;
 import lunar.scsi.mode.ModeParameters;
 import lunar.scsi.vpd.BlockLimits;
 import lunar.scsi.vpd.LogicalBlockProvisioning;
@@ -22,6 +21,7 @@ import lunar.scsi.vpd.LogicalBlockProvisioning;
  *        LBPRZ, SBC-4 section 4.7.3.4.4). UNMAP may leave partial granules and other blocks unchanged, so LBPU and
  *        LBPRZ alone do not guarantee zeroes
  * @param hasVolatileCache whether a write without FUA may be lost when the target loses power
+ * @param modeChanges number of changes of mode pages that had been reported when these were read
  * @param writeVerifier changes when the target may have lost acknowledged writes; empty if it reports none
  * @param hasHoles whether blocks may be unmapped and then read as zeroes (LBPME and LBPRZ)
  * @param answers responses to optional queries on which these properties depend
@@ -29,7 +29,7 @@ import lunar.scsi.vpd.LogicalBlockProvisioning;
 public record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabilities,
         Identity identity,
         boolean readOnly, boolean unmapsByWriteSame, boolean hasHoles, boolean hasVolatileCache,
-        Optional<UUID> writeVerifier, LunAnswers answers) {
+        long modeChanges, Optional<UUID> writeVerifier, LunAnswers answers) {
     /** Longest transfer of a device that reports none, and the longest of all: the buffer length is an int. */
     private static final int DEFAULT_TRANSFER_BYTES = 8 << 20;
     private static final long MAX_TRANSFER_BYTES = 256 << 20;
@@ -44,15 +44,18 @@ public record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabi
         capabilities = Set.copyOf(capabilities);
     }
 
-    /** @param told current blocks, by either READ CAPACITY */
+    /**
+     * @param told current blocks, by either READ CAPACITY
+     * @param modeChanges number of changes of mode pages that had been reported when the answer was requested
+     */
     static LunTraits of(Geometry told, Identity identity, Optional<UUID> writeVerifier,
-            int queueDepth, LunAnswers answers) {
+            int queueDepth, LunAnswers answers, long modeChanges) {
         return of(told, identity, writeVerifier, queueDepth, answers,
-                hasVolatileCache(answers.mode()));
+                CacheMode.isVolatile(answers.mode()), modeChanges);
     }
 
     private static LunTraits of(Geometry told, Identity identity, Optional<UUID> writeVerifier,
-            int queueDepth, LunAnswers answers, boolean hasVolatileCache) {
+            int queueDepth, LunAnswers answers, boolean hasVolatileCache, long modeChanges) {
         var geometry = new Geometry(told.blockSize(), told.blockCount(), told.blockSize() << answers
                 .capacity().map(CapacityData16::physicalExponent).orElse(0));
         BlockLimits limits = answers.limits().orElse(NO_LIMITS);
@@ -81,7 +84,7 @@ public record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabi
                 answers.mode().map(ModeParameters::isWriteProtected).orElse(false),
                 unmapsByWriteSame,
                 zeroes && answers.capacity().map(CapacityData16::provisioned).orElse(false),
-                hasVolatileCache, writeVerifier, answers);
+                hasVolatileCache, modeChanges, writeVerifier, answers);
     }
 
     /**
@@ -90,14 +93,7 @@ public record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabi
      */
     public LunTraits orElse(LunTraits other) {
         return of(geometry, identity, writeVerifier, limits.queueDepth(),
-                answers.orElse(other.answers), hasVolatileCache);
-    }
-
-    /** Whether WCE is set; a device that has no Caching mode page may have a cache all the same (SBC-4 4.15). */
-    private static boolean hasVolatileCache(Optional<ModeParameters> mode) {
-        return !(mode.flatMap(pages -> pages.page(CachingModePage.CODE))
-                .orElse(null) instanceof CachingModePage caching)
-                || caching.writeCacheEnabled();
+                answers.orElse(other.answers), hasVolatileCache, modeChanges);
     }
 
     private static Limits limits(Geometry geometry, BlockLimits told, int queueDepth,

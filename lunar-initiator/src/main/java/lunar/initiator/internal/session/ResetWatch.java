@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 import lunar.initiator.ReportedReset;
 import lunar.initiator.UnflushedWrites;
 import lunar.initiator.internal.retry.SenseMapping;
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ResetWatch {
     private static final int RESETS = 0x29;
+    private static final int NEXUS_LOSS = 0x07;
+    private static final int PARAMETERS = 0x2a;
+    private static final int MODE_PARAMETERS_CHANGED = 0x01;
 
     private final Map<Long, ReportedReset> told = new ConcurrentHashMap<>();
     private final Map<Long, List<UnflushedWrites>> open = new ConcurrentHashMap<>();
@@ -28,6 +32,8 @@ public final class ResetWatch {
     private final Set<Long> asked = ConcurrentHashMap.newKeySet();
     /** Number of reports by unit that a volatile cache may be lost. */
     private final Map<Long, Long> losses = new ConcurrentHashMap<>();
+    /** Number of reports by unit that mode parameters may have changed. */
+    private final Map<Long, AtomicLong> modeChanges = new ConcurrentHashMap<>();
     private final String target;
 
     public ResetWatch(String target) { this.target = target; }
@@ -46,6 +52,9 @@ public final class ResetWatch {
 
     /** Takes a unit attention. */
     public void heard(long lun, AdditionalSense attention) {
+        if (changesModes(attention)) {
+            modesChanged(lun);
+        }
         ReportedReset what = meaning(attention);
         boolean isAnswer = attention.asc() == RESETS && what != ReportedReset.NEXUS_LOSS
                 && asked.remove(lun);
@@ -56,6 +65,29 @@ public final class ResetWatch {
         if (what != ReportedReset.NEXUS_LOSS) {
             lost(lun, attention.toString());
         }
+    }
+
+    /** Whether mode parameters may have changed: it says so, or a reset has restored saved ones (SPC-5 7.5.3). */
+    private static boolean changesModes(AdditionalSense sense) {
+        return sense.asc() == RESETS
+                ? sense.ascq() != NEXUS_LOSS
+                : sense.asc() == PARAMETERS && sense.ascq() <= MODE_PARAMETERS_CHANGED;
+    }
+
+    /** Records that mode parameters of a unit may have changed. */
+    public void modesChanged(long lun) {
+        AtomicLong count = modeChanges.get(lun);
+        if (count != null) {
+            count.incrementAndGet();
+        }
+    }
+
+    /**
+     * Returns the number of reports, from the first call for a unit on, that its mode parameters may have changed. It
+     * grows before any command ends that the unit has executed after the report.
+     */
+    public AtomicLong modeChanges(Lun lun) {
+        return modeChanges.computeIfAbsent(lun.value(), _ -> new AtomicLong());
     }
 
     /**

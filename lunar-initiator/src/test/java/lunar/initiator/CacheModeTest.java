@@ -1,0 +1,171 @@
+package lunar.initiator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import lunar.block.LostWritesException;
+import lunar.iscsi.pdu.ScsiCommand;
+import lunar.scsi.AdditionalSense;
+import lunar.scsi.Cdb;
+import lunar.scsi.CdbForm;
+import lunar.scsi.Lun;
+import lunar.scsi.Sense;
+import lunar.scsi.SenseKey;
+import lunar.scsi.Status;
+import lunar.scsi.block.ReadBlocks;
+import lunar.scsi.block.WriteBlocks;
+import lunar.scsi.mode.CachingModePage;
+import lunar.scsi.mode.ModeSelect;
+import lunar.scsi.mode.ModeSense;
+import lunar.testkit.ScriptedPeer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests a unit whose write cache is switched on or off while it is open. */
+@Timeout(30)
+class CacheModeTest {
+    private final ConcurrentLinkedQueue<AdditionalSense> attentions = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger answers = new AtomicInteger();
+    private volatile boolean isOn;
+    private volatile boolean refuses;
+
+    private boolean handled(ScriptedPeer peer, ScsiCommand command, Cdb cdb) throws Exception {
+        if (cdb instanceof ReadBlocks || cdb instanceof WriteBlocks) {
+            AdditionalSense attention = attentions.poll();
+            if (attention != null) {
+                ScriptedDisk.sense(peer, command, Sense.of(SenseKey.UNIT_ATTENTION, attention));
+            }
+            return attention != null;
+        }
+        if (cdb instanceof ModeSelect) {
+            isOn = true;
+            ScriptedDisk.status(peer, command, Status.GOOD);
+            return true;
+        }
+        if (cdb instanceof ModeSense && !refuses) {
+            byte[] page = CachingModePage.of(isOn).bytes();
+            byte[] data = new byte[4 + page.length];
+            data[0] = (byte) (data.length - 1);
+            System.arraycopy(page, 0, data, 4, page.length);
+            ScriptedDisk.dataIn(peer, command, data);
+            answers.incrementAndGet();
+            return true;
+        }
+        return false;
+    }
+
+    private static void write(LunDevice device) throws Exception {
+        device.write(0, Loopback.blocks(1));
+    }
+
+    private void powerCycle(LunDevice device) throws Exception {
+        attentions.add(AdditionalSense.POWER_ON_OCCURRED);
+        device.read(0, Loopback.blocks(1));
+        assertThat(attentions).isEmpty();
+    }
+
+    /** What was asked before a read is answered before it. */
+    private void awaitAnswers(LunDevice device, int count) throws Exception {
+        for (int i = 0; i < 50 && answers.get() < count; i++) {
+            device.read(0, Loopback.blocks(1));
+        }
+        assertThat(answers).hasValue(count);
+        device.read(0, Loopback.blocks(1));
+    }
+
+    @Test
+    void shouldNotTrackWritesWhileTheCacheIsOff() throws Exception {
+        try (var loopback = Loopback.disk(this::handled); LunDevice device = loopback.open()) {
+            write(device);
+            powerCycle(device);
+            assertThat(device.writeLosses()).isZero();
+            device.flush();
+        }
+    }
+
+    /** The report answers the write, which is then sent again and stays in the cache. */
+    @ParameterizedTest
+    @CsvSource({"false", "true"})
+    void shouldTrackWritesOnceTheCacheIsOnWhetherThePageCanBeReadOrNot(boolean isRefused)
+            throws Exception {
+        try (var loopback = Loopback.disk(this::handled); LunDevice device = loopback.open()) {
+            write(device);
+            isOn = true;
+            refuses = isRefused;
+            attentions.add(AdditionalSense.MODE_PARAMETERS_CHANGED);
+            write(device);
+            if (!isRefused) {
+                awaitAnswers(device, 2);
+            }
+            powerCycle(device);
+            assertThat(device.writeLosses()).isEqualTo(1);
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+            device.flush();
+        }
+    }
+
+    @Test
+    void shouldTrackNoWritesAfterTheCacheWasSwitchedOff() throws Exception {
+        isOn = true;
+        try (var loopback = Loopback.disk(this::handled); LunDevice device = loopback.open()) {
+            write(device);
+            device.flush();
+            isOn = false;
+            attentions.add(AdditionalSense.MODE_PARAMETERS_CHANGED);
+            device.read(0, Loopback.blocks(1));
+            awaitAnswers(device, 2);
+            write(device);
+            powerCycle(device);
+            assertThat(device.writeLosses()).isZero();
+            device.flush();
+        }
+    }
+
+    /** Writes of the time before are lost all the same. */
+    @Test
+    void shouldReportALossAfterTheCacheWasSwitchedOff() throws Exception {
+        isOn = true;
+        try (var loopback = Loopback.disk(this::handled); LunDevice device = loopback.open()) {
+            write(device);
+            powerCycle(device);
+            awaitAnswers(device, 2);
+            isOn = false;
+            attentions.add(AdditionalSense.MODE_PARAMETERS_CHANGED);
+            device.read(0, Loopback.blocks(1));
+            awaitAnswers(device, 3);
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+            device.flush();
+        }
+    }
+
+    /** A reset restores saved values, and need not report that as a change. */
+    @Test
+    void shouldReadThePageAgainAfterAReset() throws Exception {
+        try (var loopback = Loopback.disk(this::handled); LunDevice device = loopback.open()) {
+            isOn = true;
+            powerCycle(device);
+            awaitAnswers(device, 2);
+            write(device);
+            powerCycle(device);
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+        }
+    }
+
+    /** A unit reports no change to the session that has made it. */
+    @Test
+    void shouldReadThePageAgainAfterAModeSelectOfItsOwnSession() throws Exception {
+        try (var loopback = Loopback.disk(this::handled); LunDevice device = loopback.open()) {
+            device.session().execute(Lun.ZERO,
+                    new ModeSelect(CdbForm.CDB6, true, false, false, 0).bytes(), MemorySegment.NULL,
+                    MemorySegment.NULL);
+            write(device);
+            powerCycle(device);
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+        }
+    }
+}
