@@ -7,6 +7,7 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest.Operation;
@@ -27,7 +28,6 @@ import lunar.initiator.internal.lun.LunExtents;
 import lunar.initiator.internal.lun.LunProbe;
 import lunar.initiator.internal.lun.LunRequests;
 import lunar.initiator.internal.lun.LunTraits;
-import lunar.initiator.internal.lun.VerifierQuery;
 import lunar.initiator.internal.session.BounceBuffers;
 import lunar.initiator.internal.session.SessionEngine;
 import lunar.scsi.AdditionalSense;
@@ -47,6 +47,7 @@ public final class LunDevice implements BlockDevice {
     private final SessionEngine engine;
     private final Lun lun;
     private volatile LunTraits traits;
+    private final long verifierAsked;
     private final UnflushedWrites writes;
     private final Runnable whenClosed;
     private final AtomicInteger inFlight = new AtomicInteger();
@@ -59,20 +60,21 @@ public final class LunDevice implements BlockDevice {
     private volatile Geometry geometry;
     private volatile Consumer<AdditionalSense> attentionListener = _ -> {};
 
-    LunDevice(Session session, Lun lun, LunTraits traits, UnflushedWrites writes,
-            Runnable whenClosed) {
+    /** @param verifierAsked generation of the write verifier when that of the traits was asked for */
+    LunDevice(Session session, Lun lun, LunTraits traits, long verifierAsked,
+            UnflushedWrites writes, Runnable whenClosed) {
         this.session = session;
         engine = session.engine();
         this.lun = lun;
         this.traits = traits;
+        this.verifierAsked = verifierAsked;
         this.writes = writes;
         this.whenClosed = whenClosed;
         geometry = traits.geometry();
         extents = new LunExtents(new LunProbe(engine, lun), traits.hasHoles());
         cache = new CacheMode(engine, lun, traits, closed::get);
-        var verifier = new VerifierQuery(engine, lun, writes::learned, closed::get);
-        requests = new LunRequests(engine, lun, traits, cache, writes.ledger(), toString(),
-                traits.writeVerifier().isPresent() ? verifier::ask : () -> {}, this::leave);
+        requests = new LunRequests(engine, lun, traits, cache, writes.ledger(), writes.verifier(),
+                toString(), this::leave);
         capacity = new CapacityQuery(engine, lun, new CapacityQuery.Device() {
             @Override
             public int blockSize() { return geometry.blockSize(); }
@@ -149,6 +151,21 @@ public final class LunDevice implements BlockDevice {
     /** Returns what the unit has reported of resets by this session. */
     public ReportedReset resetTold() {
         return engine.resets().told(lun);
+    }
+
+    /**
+     * Called once, before requests use the device, if it was opened with the tracker of a unit that other sessions have
+     * opened, or will. Records a loss unless there is evidence that the unit has kept its cache: it reports the same
+     * write verifier as before; or, without a verifier, it reports an I_T nexus loss (29h/07h) rather than a reset, or
+     * an older session still reaches it. May block.
+     *
+     * @param witness whether an older session reaches the unit; may block
+     * @throws StorageException if the unit no longer answers
+     */
+    public void reopened(BooleanSupplier witness) throws StorageException {
+        writes.reopened(toString(), resetTold(),
+                new UnflushedWrites.VerifierReading(verifierAsked, traits.writeVerifier()),
+                new LunProbe(engine, lun)::writeVerifier, witness);
     }
 
     /** Passes a command through: see {@link Session#execute}. */

@@ -198,8 +198,8 @@ public final class Session implements AutoCloseable {
     /**
      * Opens a LUN that other sessions have opened, or will.
      *
-     * @param writes tracks the unit's unflushed writes over all its sessions; the caller must then call its
-     *        {@link UnflushedWrites#reopened}
+     * @param writes tracks the unit's unflushed writes over all its sessions; the caller must then call
+     *        {@link LunDevice#reopened}
      */
     public LunDevice open(Lun lun, UnflushedWrites writes) throws StorageException {
         return open(lun, writes, () -> {});
@@ -213,9 +213,10 @@ public final class Session implements AutoCloseable {
     private LunDevice open(Lun lun, UnflushedWrites writes, Runnable whenDeviceClosed)
             throws StorageException {
         int changesBefore = capacityChanges.get();
+        long verifierAsked = writes.verifier().generation();
         LunTraits traits = LunProbe.probe(engine, lun);
         engine.resets().opened(lun, writes);
-        var device = new LunDevice(this, lun, traits, writes, whenDeviceClosed);
+        var device = new LunDevice(this, lun, traits, verifierAsked, writes, whenDeviceClosed);
         devices.add(device);
         if (capacityChanges.get() != changesBefore) {
             device.askCapacity(); // of this unit or another, before or after its capacity was asked for

@@ -5,7 +5,10 @@ import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import lunar.block.BlockRequest;
+import lunar.block.BusyException;
 import lunar.block.LostWritesException;
+import lunar.block.StorageException;
+import lunar.initiator.internal.lun.KnownVerifier;
 import lunar.initiator.internal.lun.WriteLedger;
 
 /**
@@ -14,13 +17,27 @@ import lunar.initiator.internal.lun.WriteLedger;
  * shared by all paths to a unit. Thread-safe.
  */
 public final class UnflushedWrites {
+    /** How often a verifier is read that becomes outdated meanwhile. */
+    private static final int MAX_READINGS = 8;
+
+    /**
+     * A write verifier that a new session has read.
+     *
+     * @param asked {@link KnownVerifier#generation} when it was asked for
+     */
+    record VerifierReading(long asked, Optional<UUID> value) {}
+
+    /** Reads the write verifier again. */
+    @FunctionalInterface
+    interface VerifierReader {
+        /** Blocks. */
+        Optional<UUID> read() throws StorageException;
+    }
+
     private final WriteLedger ledger;
-    /** Held while {@link #reopened} decides, which may block; never by a thread that receives. */
+    /** Held while {@link LunDevice#reopened} decides, which may block; never by a thread that receives. */
     private final ReentrantLock judging = new ReentrantLock();
-    /** Whether a session has opened the unit yet; guarded by that lock. */
-    private boolean known;
-    /** The last reported write verifier. */
-    private volatile Optional<UUID> verifier = Optional.empty();
+    private final KnownVerifier verifier;
 
     /** Creates the state of a unit that nothing has been written to. */
     public UnflushedWrites() {
@@ -30,10 +47,14 @@ public final class UnflushedWrites {
     /** @param survives whether the unit's cache is known to survive resets and power failures, whatever it reports */
     public UnflushedWrites(boolean survives) {
         ledger = new WriteLedger(survives);
+        verifier = new KnownVerifier(ledger);
     }
 
     /** Returns the account of writes and flushes. */
     WriteLedger ledger() { return ledger; }
+
+    /** Returns the last reported write verifier. */
+    KnownVerifier verifier() { return verifier; }
 
     /**
      * Returns the latest loss that a flush has reported, to be passed to {@link #requireNoLoss}; called first when a
@@ -71,46 +92,47 @@ public final class UnflushedWrites {
     public void lost(String why) { ledger.lost(why); }
 
     /**
-     * Adopts the write verifier that the unit reports in a session that goes on, after it has told this session of a
-     * loss by failing a command: a new session must not report the same loss again.
-     */
-    void learned(UUID now) { verifier = Optional.of(now); }
-
-    /**
      * Called when a new session has opened the unit, before requests use it. Records a loss unless there is evidence
      * that the unit has kept its cache: it reports the same write verifier as before; or, without a verifier, it
      * reports an I_T nexus loss (29h/07h) rather than a reset, or an older session still reaches it.
      *
      * @param by name of the unit and the new session, for the message
      * @param told resets that unit attentions of the session have reported so far
-     * @param now write verifier that the unit reports in this session
+     * @param first write verifier that the session has read
+     * @param again reads it again, because another session may have found a later one meanwhile
      * @param witness whether an older session reaches the unit; may block
      */
-    public void reopened(String by, ReportedReset told, Optional<UUID> now,
-            BooleanSupplier witness) {
+    void reopened(String by, ReportedReset told, VerifierReading first, VerifierReader again,
+            BooleanSupplier witness) throws StorageException {
         judging.lock();
         try {
-            boolean kept;
-            if (!known) {
-                kept = true;
-            } else if (now.isPresent() && verifier.isPresent()) {
-                kept = now.equals(verifier);
-            } else {
-                kept = told == ReportedReset.NEXUS_LOSS || witness.getAsBoolean();
-            }
-            known = true;
-            verifier = now;
-            if (!kept) {
-                lost(by + ": the session was re-established, and "
-                        + (now.isPresent() ? "the write verifier has changed" : switch (told) {
-                            case NOTHING, NEXUS_LOSS -> "the target does not report whether it "
-                                    + "kept its write cache";
-                            case RESET -> "the target reports a power on or reset";
-                            case POWER_ON -> "the target reports a power on";
-                        }));
+            VerifierReading now = first;
+            for (int readings = 1; !adopted(by, told, now, witness); readings++) {
+                if (readings == MAX_READINGS) {
+                    throw new BusyException(
+                            by + ": the write verifier changes again and again", null);
+                }
+                long asked = verifier.generation();
+                now = new VerifierReading(asked, again.read());
             }
         } finally {
             judging.unlock();
         }
+    }
+
+    private boolean adopted(String by, ReportedReset told, VerifierReading now,
+            BooleanSupplier witness) {
+        boolean isKept = verifier.decides(now.value()) || told == ReportedReset.NEXUS_LOSS
+                || witness.getAsBoolean();
+        String sign = now.value().isPresent()
+                ? "the write verifier has changed"
+                : switch (told) {
+                    case NOTHING, NEXUS_LOSS -> "the target does not report whether it kept its "
+                            + "write cache";
+                    case RESET -> "the target reports a power on or reset";
+                    case POWER_ON -> "the target reports a power on";
+                };
+        return verifier.reopened(now.value(), now.asked(), isKept,
+                by + ": the session was re-established, and " + sign);
     }
 }

@@ -6,13 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.iscsi.pdu.ScsiCommand;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Cdb;
+import lunar.scsi.Lun;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.block.SynchronizeCache;
@@ -34,13 +37,17 @@ class LostWritesReportTest {
     private final ConcurrentLinkedQueue<Sense> flushes = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<Sense> writes = new ConcurrentLinkedQueue<>();
     private final AtomicInteger verifiers = new AtomicInteger();
+    private volatile UUID verifier = new UUID(1, 2);
+    /** Holds back the answer with the verifier. */
+    private volatile CountDownLatch held = new CountDownLatch(0);
 
     /** Has a write verifier, as Lunar's targets do. */
     private boolean lunar(ScriptedPeer peer, ScsiCommand command, Cdb cdb) throws Exception {
         if (cdb instanceof Inquiry inquiry && inquiry.evpd()) {
             if (inquiry.page() == WriteVerifier.CODE) {
                 verifiers.incrementAndGet();
-                ScriptedDisk.data(peer, command, new WriteVerifier(new UUID(1, 2)),
+                held.await();
+                ScriptedDisk.data(peer, command, new WriteVerifier(verifier),
                         inquiry.allocationLength());
                 return true;
             }
@@ -136,6 +143,101 @@ class LostWritesReportTest {
                     MemorySegment.NULL).isSuccess()).isFalse();
             assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
             device.flush();
+        }
+    }
+
+    /** A target tells each of its initiator ports, and this initiator has two. */
+    @Test
+    void shouldRecordALossOnceThatTheTargetReportsToSeveralSessions() throws Exception {
+        var tracker = new UnflushedWrites();
+        try (var loopback = Loopback.disk(this::lunar);
+                Session first = loopback.login();
+                Session second = loopback.login();
+                LunDevice one = first.open(Lun.ZERO, tracker);
+                LunDevice two = second.open(Lun.ZERO, tracker)) {
+            one.reopened(() -> false);
+            two.reopened(() -> false);
+            one.write(0, Loopback.blocks(1));
+            verifier = new UUID(1, 3);
+            flushes.add(Sense.lostWrites());
+            assertThatThrownBy(one::flush).isInstanceOf(LostWritesException.class);
+            flushes.add(Sense.lostWrites());
+            two.flush();
+            writes.add(Sense.lostWrites());
+            two.write(0, Loopback.blocks(1));
+            assertThat(tracker.writeLosses()).isEqualTo(1);
+
+            verifier = new UUID(1, 4);
+            flushes.add(Sense.lostWrites());
+            assertThatThrownBy(two::flush).isInstanceOf(LostWritesException.class);
+            assertThat(tracker.writeLosses()).isEqualTo(2);
+            one.flush();
+        }
+    }
+
+    /** As a file until an operator has accepted its loss: there is one loss, but nothing is stable. */
+    @Test
+    void shouldFailEachFlushAndCountOneLossWhileTheTargetRefuses() throws Exception {
+        try (var loopback = Loopback.disk(this::lunar); LunDevice device = loopback.open()) {
+            for (int i = 0; i < 5; i++) { // the first flush is sent once, the others twice
+                flushes.add(Sense.lostWrites());
+            }
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+            }
+            assertThat(flushes).isEmpty();
+            assertThat(device.writeLosses()).isEqualTo(1);
+            device.flush();
+        }
+    }
+
+    /** The only user of a session receives its responses itself, but not that to the query. */
+    @Test
+    void shouldReadTheWriteVerifierForACallerThatReceivesItsResponsesItself() throws Exception {
+        try (var loopback = Loopback.disk(this::lunar); LunDevice device = loopback.open()) {
+            for (int i = 0; i < 40; i++) {
+                device.read(0, Loopback.blocks(1));
+            }
+            flushes.add(Sense.lostWrites());
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+            for (int i = 0; i < 40; i++) {
+                device.read(0, Loopback.blocks(1));
+            }
+            flushes.add(Sense.lostWrites());
+            device.flush();
+            assertThat(flushes).isEmpty();
+        }
+    }
+
+    /** It may be one that was to make the same lost writes stable. */
+    @Test
+    void shouldNotEndAFlushOfAnotherSessionWhileAReportIsChecked() throws Exception {
+        var tracker = new UnflushedWrites();
+        try (var loopback = Loopback.disk(this::lunar);
+                Session first = loopback.login();
+                Session second = loopback.login();
+                LunDevice one = first.open(Lun.ZERO, tracker);
+                LunDevice two = second.open(Lun.ZERO, tracker)) {
+            one.reopened(() -> false);
+            two.reopened(() -> false);
+            one.write(0, Loopback.blocks(1));
+            verifier = new UUID(1, 3);
+            held = new CountDownLatch(1);
+            flushes.add(Sense.lostWrites());
+            CompletableFuture<Void> told = one.submitFlush();
+            while (verifiers.get() < 3) { // two were asked for when the unit was opened
+                Thread.onSpinWait();
+            }
+            CompletableFuture<Void> untold = two.submitFlush();
+            two.read(0, Loopback.blocks(1)); // answered after the flush
+            assertThat(told).isNotDone();
+            assertThat(untold).isNotDone();
+            held.countDown();
+            for (CompletableFuture<Void> flush : List.of(told, untold)) {
+                assertThatThrownBy(flush::get).hasCauseInstanceOf(LostWritesException.class);
+            }
+            two.flush();
+            assertThat(tracker.writeLosses()).isEqualTo(1);
         }
     }
 }

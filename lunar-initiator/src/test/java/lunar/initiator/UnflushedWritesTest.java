@@ -8,8 +8,12 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockRequest;
+import lunar.block.BusyException;
 import lunar.block.LostWritesException;
+import lunar.block.StorageException;
+import lunar.initiator.internal.lun.KnownVerifier;
 import lunar.initiator.internal.session.ResetWatch;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Bytes;
@@ -249,22 +253,109 @@ class UnflushedWritesTest {
         }
     }
 
+    private static Optional<UUID> verifier(int number) {
+        return Optional.of(new UUID(0, number));
+    }
+
+    /** A verifier that is asked for now. */
+    private UnflushedWrites.VerifierReading reading(int number) {
+        return new UnflushedWrites.VerifierReading(writes.verifier().generation(),
+                verifier(number));
+    }
+
+    /** A new session, which reads another verifier if it has to read it again. */
+    private void reopen(UnflushedWrites.VerifierReading first, int again)
+            throws StorageException {
+        writes.reopened("session", ReportedReset.NEXUS_LOSS, first, () -> verifier(again),
+                () -> false);
+    }
+
+    private void reopen(int number) throws StorageException {
+        reopen(reading(number), number);
+    }
+
+    /** A flush that the target has failed. */
+    private long refuse(UnflushedWrites.VerifierReading now) {
+        long loss = writes.verifier().refused(writes.ledger().beginFlush(), "reported",
+                now.asked(), now.value());
+        if (loss > 0) {
+            writes.ledger().report(loss);
+        }
+        return loss;
+    }
+
     /** The target has told the session that goes on; its changed verifier reports the same loss. */
     @Test
-    void shouldNotReportALossAgainAtTheNextLoginThatACommandHasReported() {
-        writes.reopened("first", ReportedReset.NOTHING, Optional.of(new UUID(0, 1)), () -> false);
+    void shouldNotReportALossAgainAtTheNextLoginThatACommandHasReported() throws Exception {
+        reopen(1);
         write();
-        long loss = writes.ledger().refused(writes.ledger().beginFlush(), "reported");
-        writes.ledger().report(loss);
-        writes.learned(new UUID(0, 2));
+        assertThat(refuse(reading(2))).isPositive();
         write();
-        writes.reopened("second", ReportedReset.NEXUS_LOSS, Optional.of(new UUID(0, 2)),
-                () -> false);
+        reopen(2);
         assertThat(flush()).isTrue();
         write();
-        writes.reopened("third", ReportedReset.NEXUS_LOSS, Optional.of(new UUID(0, 3)),
-                () -> false);
+        reopen(3);
         assertThat(flush()).isFalse();
+    }
+
+    @Test
+    void shouldNotReportALossAgainThatTheVerifierHasReportedAtALogin() throws Exception {
+        reopen(1);
+        write();
+        reopen(2);
+        assertThat(flush()).isFalse();
+        assertThat(refuse(reading(2))).isEqualTo(KnownVerifier.RECORDED);
+        assertThat(refuse(reading(3))).isPositive();
+    }
+
+    /** It is owed to the port since an earlier process, or lasts; this one knows nothing of it. */
+    @Test
+    void shouldReportALossThatIsOlderThanTheFirstLogin() throws Exception {
+        reopen(1);
+        assertThat(refuse(reading(1))).isPositive();
+        assertThat(refuse(reading(1))).isEqualTo(KnownVerifier.RECORDED);
+    }
+
+    /** Another path was told of the loss meanwhile. */
+    @Test
+    void shouldReadAVerifierAgainThatBecameOutdatedBeforeTheSessionWasJudged() throws Exception {
+        reopen(1);
+        write();
+        var probed = reading(1);
+        assertThat(refuse(reading(2))).isPositive();
+        write();
+        reopen(probed, 2);
+        assertThat(flush()).isTrue();
+        write();
+        reopen(2);
+        assertThat(flush()).isTrue();
+    }
+
+    @Test
+    void shouldNotAdoptTheLateAnswerOfASessionThatHasEnded() throws Exception {
+        reopen(1);
+        write();
+        var late = reading(2);
+        reopen(3);
+        assertThat(flush()).isFalse();
+        assertThat(refuse(late)).isEqualTo(KnownVerifier.OUTDATED);
+        write();
+        reopen(3);
+        assertThat(flush()).isTrue();
+    }
+
+    /** A hostile target, and another path to it that fails all the time. */
+    @Test
+    void shouldNotReadAVerifierForeverThatBecomesOutdatedEachTime() throws Exception {
+        reopen(1);
+        var probed = reading(1);
+        var last = new AtomicInteger(1);
+        assertThat(refuse(reading(last.incrementAndGet()))).isPositive();
+        assertThatThrownBy(() -> writes.reopened("session", ReportedReset.NEXUS_LOSS, probed,
+                () -> {
+                    assertThat(refuse(reading(last.incrementAndGet()))).isPositive();
+                    return verifier(1);
+                }, () -> false)).isInstanceOf(BusyException.class);
     }
 
     @Test

@@ -21,6 +21,7 @@ import lunar.initiator.SessionOptions;
 import lunar.initiator.multipath.MultipathDevice;
 import lunar.initiator.multipath.MultipathOptions;
 import lunar.initiator.multipath.Path;
+import lunar.initiator.multipath.PathPolicy;
 import lunar.iscsi.login.Offer;
 import lunar.scsi.Lun;
 import lunar.store.MemoryDevice;
@@ -178,6 +179,26 @@ class GatewayLossTest {
             assertLostOnce(two);
             write(one);
             one.flush();
+        }
+    }
+
+    /** Each path is an initiator port of its own, which the target tells. */
+    @Test
+    void shouldTellAHostOfALossOnceHoweverManyPathsItHas() throws Exception {
+        try (var server = serve(array); var first = host("first")) {
+            SessionOptions path = SessionOptions.of("127.0.0.1", port(server), ServedTarget.NAME);
+            try (var one = MultipathDevice.open(first, MultipathOptions
+                    .of(List.of(path, path, path), Lun.ZERO).withPolicy(PathPolicy.roundRobin()))) {
+                ServedTarget.await("paths", () -> one.paths().stream()
+                        .allMatch(each -> each.state() == Path.State.UP));
+                write(one);
+                array.losses.incrementAndGet();
+                assertThatThrownBy(one::flush).isInstanceOf(LostWritesException.class);
+                for (int i = 0; i < 6; i++) {
+                    one.flush();
+                }
+                assertThat(one.writeLosses()).isEqualTo(1);
+            }
         }
     }
 }

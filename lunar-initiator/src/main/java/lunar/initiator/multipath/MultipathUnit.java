@@ -111,11 +111,10 @@ final class MultipathUnit implements PathAgent.Owner {
     public HeldWrites heldWrites() { return held; }
 
     @Override
-    public void reopened(PathAgent path, LunDevice by) {
-        writes.reopened(by.toString(), by.resetTold(), by.writeVerifier(),
-                () -> paths.all().stream().filter(other -> !other.equals(path))
-                        .map(PathAgent::session)
-                        .anyMatch(older -> older != null && older.reachesUnit()));
+    public void reopened(PathAgent path, LunDevice by) throws StorageException {
+        by.reopened(() -> paths.all().stream().filter(other -> !other.equals(path))
+                .map(PathAgent::session)
+                .anyMatch(older -> older != null && older.reachesUnit()));
     }
 
     @Override

@@ -52,7 +52,7 @@ final class PathAgent implements Path {
         /**
          * Checks whether the unit's cache may be lost, when a new session has found it, before it is used. May block.
          */
-        void reopened(PathAgent path, LunDevice by);
+        void reopened(PathAgent path, LunDevice by) throws StorageException;
 
         /** Returns the tracker of the unit's unflushed writes, shared by all paths and their sessions. */
         UnflushedWrites writes();

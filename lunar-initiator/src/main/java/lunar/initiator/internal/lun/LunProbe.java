@@ -107,6 +107,12 @@ public final class LunProbe {
 
     String name() { return session.targetName() + "/" + lun; }
 
+    /** Returns the write verifier; empty if the unit has none. */
+    public Optional<UUID> writeVerifier() throws StorageException {
+        return vpd(WriteVerifier.CODE).filter(WriteVerifier.class::isInstance)
+                .map(WriteVerifier.class::cast).map(WriteVerifier::value);
+    }
+
     private LunTraits traits() throws StorageException, MalformedDataException {
         StandardInquiry inquiry = requireDisk();
         MemorySegment _ = ask(new TestUnitReady(), 0);

@@ -14,6 +14,8 @@ final class LunRequest {
     /** The request needs stable storage, which the command itself does not promise: a flush follows, or is running. */
     boolean needsFlush;
     boolean flushing;
+    /** The command was sent again after a report of lost writes. */
+    boolean isRepeated;
     /** For the {@link WriteLedger}: the number of a flush, and losses at its submission or at that of a write. */
     long flushNumber;
     long lossesBefore;
@@ -38,6 +40,7 @@ final class LunRequest {
         retries.begin();
         needsFlush = false;
         flushing = false;
+        isRepeated = false;
         lossToReport = 0;
     }
 

@@ -1,6 +1,9 @@
 package lunar.initiator.internal.lun;
 
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.LongConsumer;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.LostWritesException;
@@ -33,7 +36,8 @@ public final class LunRequests {
     private final BlockCommands commands;
     private final CacheMode cache;
     private final WriteLedger writes;
-    private final Runnable whenLost;
+    private final KnownVerifier known;
+    private final VerifierQuery verifier;
     private final Runnable whenEnded;
     private final Command.Ending ended = this::ended;
     private volatile LunTraits traits;
@@ -41,16 +45,17 @@ public final class LunRequests {
 
     /**
      * @param name name of the unit and its session, for messages
-     * @param whenLost called after the target has failed a command because of lost writes; must not block
+     * @param known the unit's write verifier, of all its sessions
      * @param whenEnded called after each submitted request
      */
     public LunRequests(SessionEngine session, Lun lun, LunTraits traits, CacheMode cache,
-            WriteLedger writes, String name, Runnable whenLost, Runnable whenEnded) {
+            WriteLedger writes, KnownVerifier known, String name, Runnable whenEnded) {
         this.session = session;
         this.traits = traits;
         this.cache = cache;
         this.writes = writes;
-        this.whenLost = whenLost;
+        this.known = known;
+        verifier = new VerifierQuery(session, lun);
         this.name = name;
         this.whenEnded = whenEnded;
         tasks = session.tasks();
@@ -125,6 +130,10 @@ public final class LunRequests {
             CommandRetries.submit(command, pauseMs, tasks);
             return;
         }
+        if (reportsLostWrites(command, state, request)) {
+            lostWrites(command, state, request);
+            return;
+        }
         StorageException failure = command.failure();
         if (failure == null) {
             failure = judge(command, state, request);
@@ -135,8 +144,25 @@ public final class LunRequests {
             tasks.submit(command);
             return;
         }
-        finish(command, state, request,
-                failure == null ? vouch(command, state, request) : failure);
+        if (failure != null) {
+            finish(command, state, request, failure);
+        } else if (!known.isChecking() || !isFlush(state, request)
+                || !known.defers(() -> later(() -> vouchAndFinish(command, state, request)))) {
+            vouchAndFinish(command, state, request);
+        }
+    }
+
+    private void vouchAndFinish(Command command, LunRequest state, BlockRequest request) {
+        finish(command, state, request, vouch(command, state, request));
+    }
+
+    /** Ends a request that has waited for another session. */
+    private void later(Runnable end) {
+        try {
+            session.loop().execute(end);
+        } catch (RejectedExecutionException _) {
+            end.run();
+        }
     }
 
     private @Nullable StorageException judge(Command command, LunRequest state,
@@ -154,8 +180,7 @@ public final class LunRequests {
         }
         StorageException failure = SenseMapping.failure(command.status(), command.sense(),
                 tasks.describe(command));
-        boolean flush = state.flushing || request.operation() == Operation.FLUSH;
-        if (flush && failure instanceof NotSupportedException) {
+        if (isFlush(state, request) && failure instanceof NotSupportedException) {
             // A device without the command has no volatile cache (SBC-4 section 5.33).
             if (!hasNoCache) {
                 hasNoCache = true;
@@ -164,16 +189,11 @@ public final class LunRequests {
             }
             return null;
         }
-        if (!SenseMapping.reportsLostWrites(command.status(), command.sense(), flush,
-                traits.writeVerifier().isPresent())) {
-            return failure;
-        }
-        String why = tasks.describe(command) + ": " + SenseMapping.sense(command.sense());
-        state.lossToReport = writes.refused(
-                request.operation() == Operation.FLUSH ? state.flushNumber : 0, why);
-        whenLost.run();
-        return new LostWritesException(
-                why + "; writes acknowledged since the last successful flush may be lost", failure);
+        return failure;
+    }
+
+    private static boolean isFlush(LunRequest state, BlockRequest request) {
+        return state.flushing || request.operation() == Operation.FLUSH;
     }
 
     private void finish(Command command, LunRequest state, BlockRequest request,
@@ -224,6 +244,72 @@ public final class LunRequests {
         return isLost ? writes.failure(tasks.describe(command)) : null;
     }
 
+    private boolean hasVerifier() {
+        return traits.writeVerifier().isPresent();
+    }
+
+    private boolean reportsLostWrites(Command command, LunRequest state, BlockRequest request) {
+        return command.isAnswered() && SenseMapping.reportsLostWrites(command.status(),
+                command.sense(), isFlush(state, request), hasVerifier());
+    }
+
+    /** Ends a command that the target has failed because of lost writes; first reads the write verifier, if any. */
+    private void lostWrites(Command command, LunRequest state, BlockRequest request) {
+        String what = tasks.describe(command);
+        String why = what + ": " + SenseMapping.sense(command.sense());
+        var failure = new LostWritesException(
+                why + "; writes acknowledged since the last successful flush may be lost",
+                SenseMapping.failure(command.status(), command.sense(), what));
+        long number = request.operation() == Operation.FLUSH ? state.flushNumber : 0;
+        if (hasVerifier()) {
+            check(known.beginCheck(), number, why,
+                    loss -> checked(command, state, request, failure, loss));
+        } else {
+            state.lossToReport = writes.refused(number, why);
+            finish(command, state, request, failure);
+        }
+    }
+
+    /**
+     * Checks by the write verifier whether the target reports a loss that is recorded already, since it has told it to
+     * another port of this initiator.
+     *
+     * @param id of the check
+     * @param number of the flush; 0 for another command
+     * @param whenEnded takes the loss, or {@link KnownVerifier#RECORDED}
+     */
+    private void check(long id, long number, String why, LongConsumer whenEnded) {
+        long asked = known.generation();
+        verifier.ask(now -> {
+            long loss = known.refused(number, why, asked, now);
+            if (loss == KnownVerifier.OUTDATED) {
+                check(id, number, why, whenEnded);
+            } else {
+                known.endCheck(id);
+                whenEnded.accept(loss);
+            }
+        });
+    }
+
+    /**
+     * Sends a command again whose loss is recorded already. If it then fails once more, the unit vouches for nothing
+     * yet, but has lost no more.
+     */
+    private void checked(Command command, LunRequest state, BlockRequest request,
+            LostWritesException failure, long loss) {
+        if (loss == KnownVerifier.RECORDED && !state.isRepeated
+                && (state.flushing || request.operation() != Operation.COMPARE_AND_WRITE)) {
+            state.isRepeated = true;
+            if (!isFlush(state, request)) {
+                state.lossesBefore = writes.losses();
+            }
+            tasks.submit(command);
+        } else {
+            state.lossToReport = loss == KnownVerifier.RECORDED ? writes.writeLosses() : loss;
+            finish(command, state, request, failure);
+        }
+    }
+
     /**
      * Accounts for a command that was passed through and has succeeded: a flush of some blocks does not make any write
      * count as stable.
@@ -241,6 +327,10 @@ public final class LunRequests {
                 writes.acknowledged(lossesBefore);
             }
         } else if (BlockCommands.synchronizesCache(opcode)) {
+            var checked = new CompletableFuture<Void>();
+            if (known.defers(() -> checked.complete(null))) {
+                checked.join();
+            }
             long loss = writes.endFlush(0, reportedBefore);
             if (loss != 0) {
                 writes.report(loss);
@@ -251,14 +341,21 @@ public final class LunRequests {
 
     /**
      * Accounts for a command that was passed through and has failed. If it has got a report of lost writes, the next
-     * flush fails as well: other users of the device wait for such a report.
+     * flush fails as well: other users of the device wait for such a report. Then blocks, to read the write verifier.
      */
     public void refused(byte opcode, ScsiResult result) {
-        if (SenseMapping.reportsLostWrites(result.status(), result.senseData(),
-                BlockCommands.synchronizesCache(opcode), traits.writeVerifier().isPresent())) {
-            long _ = writes.refused(0, name + ": a command that was passed through has failed: "
-                    + SenseMapping.sense(result.senseData()));
-            whenLost.run();
+        if (!SenseMapping.reportsLostWrites(result.status(), result.senseData(),
+                BlockCommands.synchronizesCache(opcode), hasVerifier())) {
+            return;
+        }
+        String why = name + ": a command that was passed through has failed: "
+                + SenseMapping.sense(result.senseData());
+        if (hasVerifier()) {
+            var checked = new CompletableFuture<Long>();
+            check(known.beginCheck(), 0, why, checked::complete);
+            long _ = checked.join();
+        } else {
+            long _ = writes.refused(0, why);
         }
     }
 }

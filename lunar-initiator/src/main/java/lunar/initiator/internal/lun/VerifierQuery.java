@@ -1,11 +1,13 @@
 package lunar.initiator.internal.lun;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.UUID;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import lunar.initiator.internal.retry.RetryPolicy;
+import lunar.initiator.internal.session.Command;
 import lunar.initiator.internal.session.SessionEngine;
-import lunar.scsi.Cdb;
+import lunar.initiator.internal.session.Tasks;
 import lunar.scsi.Lun;
 import lunar.scsi.MalformedDataException;
 import lunar.scsi.vpd.Inquiry;
@@ -14,35 +16,58 @@ import lunar.scsi.vpd.WriteVerifier;
 
 /**
  * Reads the write verifier of a unit again, without blocking, after the target has reported lost writes by failing a
- * command: otherwise the changed verifier would report the same loss once more at the next login. Thread-safe.
+ * command. Each report has a query of its own, which begins after it. Thread-safe.
  */
-public final class VerifierQuery {
+final class VerifierQuery {
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
     private static final int VPD_BYTES = 256;
 
-    private final BackgroundQuery query;
+    private final SessionEngine session;
+    private final Tasks tasks;
+    private final Lun lun;
 
-    /** @param changed takes the verifier; must not block */
-    public VerifierQuery(SessionEngine session, Lun lun, Consumer<UUID> changed,
-            BooleanSupplier isClosed) {
-        query = new BackgroundQuery(session, lun, VPD_BYTES, new BackgroundQuery.Subject() {
-            @Override
-            public Cdb begin() { return new Inquiry(true, WriteVerifier.CODE, VPD_BYTES); }
-
-            @Override
-            public void adopt(MemorySegment response) throws MalformedDataException {
-                if (VpdPage.decode(response) instanceof WriteVerifier verifier) {
-                    changed.accept(verifier.value());
-                }
-            }
-
-            @Override
-            public String withoutResponse() { return "keeping the write verifier"; }
-
-            @Override
-            public boolean isClosed() { return isClosed.getAsBoolean(); }
-        });
+    VerifierQuery(SessionEngine session, Lun lun) {
+        this.session = session;
+        this.lun = lun;
+        tasks = session.tasks();
     }
 
-    /** Sends a query. */
-    public void ask() { query.ask(); }
+    /**
+     * Sends a query.
+     *
+     * @param whenEnded called once, on the event loop's thread or before the method returns: with the verifier, or
+     *        empty if there is no valid response
+     */
+    void ask(Consumer<Optional<UUID>> whenEnded) {
+        var retries = new RetryPolicy();
+        Command ask = tasks.take();
+        ask.prepare(lun.value(), MemorySegment.ofArray(new byte[VPD_BYTES]), MemorySegment.NULL,
+                command -> ended(command, retries, whenEnded));
+        ask.encode(new Inquiry(true, WriteVerifier.CODE, VPD_BYTES));
+        tasks.submit(ask);
+    }
+
+    private void ended(Command command, RetryPolicy retries,
+            Consumer<Optional<UUID>> whenEnded) {
+        long pauseMs = CommandRetries.pauseMs(command, retries, true, session);
+        if (pauseMs != RetryPolicy.NEVER) {
+            CommandRetries.submit(command, pauseMs, tasks);
+            return;
+        }
+        Optional<UUID> verifier = command.isGood() ? decode(command.dataIn()) : Optional.empty();
+        tasks.give(command);
+        whenEnded.accept(verifier);
+    }
+
+    private Optional<UUID> decode(MemorySegment response) {
+        try {
+            if (VpdPage.decode(response) instanceof WriteVerifier verifier) {
+                return Optional.of(verifier.value());
+            }
+        } catch (MalformedDataException | IllegalArgumentException e) {
+            LOG.log(System.Logger.Level.WARNING, "{0}/{1}: invalid write verifier: {2}",
+                    session.targetName(), lun, e.getMessage());
+        }
+        return Optional.empty();
+    }
 }

@@ -86,7 +86,7 @@ public final class WriteLedger {
     /**
      * Records that the target itself has failed a flush or a write because acknowledged writes may be lost, whether
      * this initiator knew of unflushed ones or not. Writes in flight count as affected, too: the target may have
-     * acknowledged them before the loss.
+     * acknowledged them before the loss. {@link KnownVerifier} tells whether the loss is recorded already.
      *
      * @param number of the flush; 0 for a write
      * @return number of the loss, for {@link #report} if a user of the device gets that failure
