@@ -72,7 +72,7 @@ public final class LunDevice implements BlockDevice {
         this.whenClosed = whenClosed;
         geometry = traits.geometry();
         extents = new LunExtents(new LunProbe(engine, lun), traits.hasHoles());
-        cache = new CacheMode(engine, lun, traits, closed::get);
+        cache = new CacheMode(engine, lun, traits, writes.ledger(), closed::get);
         requests = new LunRequests(engine, lun, traits, cache, writes.ledger(), writes.verifier(),
                 toString(), this::leave);
         capacity = new CapacityQuery(engine, lun, new CapacityQuery.Device() {

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.LostWritesException;
+import lunar.initiator.internal.lun.CapacityQuery;
 import lunar.iscsi.pdu.ScsiCommand;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.Cdb;
@@ -33,8 +36,18 @@ class CacheModeTest {
     private final AtomicInteger answers = new AtomicInteger();
     private volatile boolean isOn;
     private volatile boolean refuses;
+    private volatile boolean refusesSinglePages;
+    /** Whether each question is answered with a unit attention first; whether the next one is not. */
+    private volatile boolean grumbles;
+    private volatile boolean hasGrumbled;
+    /** Whether the next question is answered by the next read; that question. */
+    private volatile boolean holds;
+    private final ConcurrentLinkedQueue<ScsiCommand> held = new ConcurrentLinkedQueue<>();
 
     private boolean handled(ScriptedPeer peer, ScsiCommand command, Cdb cdb) throws Exception {
+        if (cdb instanceof ReadBlocks && !held.isEmpty()) {
+            answer(peer, held.remove());
+        }
         if (cdb instanceof ReadBlocks || cdb instanceof WriteBlocks) {
             AdditionalSense attention = attentions.poll();
             if (attention != null) {
@@ -47,16 +60,30 @@ class CacheModeTest {
             ScriptedDisk.status(peer, command, Status.GOOD);
             return true;
         }
-        if (cdb instanceof ModeSense && !refuses) {
-            byte[] page = CachingModePage.of(isOn).bytes();
-            byte[] data = new byte[4 + page.length];
-            data[0] = (byte) (data.length - 1);
-            System.arraycopy(page, 0, data, 4, page.length);
-            ScriptedDisk.dataIn(peer, command, data);
-            answers.incrementAndGet();
-            return true;
+        if (!(cdb instanceof ModeSense sense) || refuses
+                || (refusesSinglePages && sense.page() != ModeSense.ALL_PAGES)) {
+            return false;
         }
-        return false;
+        hasGrumbled = grumbles && !hasGrumbled;
+        if (hasGrumbled) {
+            ScriptedDisk.sense(peer, command, Sense.of(SenseKey.UNIT_ATTENTION,
+                    AdditionalSense.MODE_PARAMETERS_CHANGED));
+        } else if (holds) {
+            holds = false;
+            held.add(command);
+        } else {
+            answer(peer, command);
+        }
+        return true;
+    }
+
+    private void answer(ScriptedPeer peer, ScsiCommand command) throws Exception {
+        byte[] page = CachingModePage.of(isOn).bytes();
+        byte[] data = new byte[4 + page.length];
+        data[0] = (byte) (data.length - 1);
+        System.arraycopy(page, 0, data, 4, page.length);
+        ScriptedDisk.dataIn(peer, command, data);
+        answers.incrementAndGet();
     }
 
     private static void write(LunDevice device) throws Exception {
@@ -166,6 +193,118 @@ class CacheModeTest {
             write(device);
             powerCycle(device);
             assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+        }
+    }
+
+    /** Writes that are acknowledged before the answer count as unflushed only until then. */
+    @Test
+    void shouldForgetWritesOfTheTimeBeforeTheAnswerIfTheCacheIsOff() throws Exception {
+        try (var loopback = Loopback.disk(this::handled); LunDevice device = loopback.open()) {
+            holds = true;
+            attentions.add(AdditionalSense.POWER_ON_OCCURRED);
+            write(device); // acknowledged while the question waits
+            for (int i = 0; i < 3; i++) {
+                device.read(0, Loopback.blocks(1)); // the first lets it be answered
+            }
+            assertThat(held).isEmpty();
+            powerCycle(device);
+            assertThat(device.writeLosses()).isZero();
+            device.flush();
+        }
+    }
+
+    @Test
+    void shouldNotAskForeverIfTheUnitReportsAChangeBeforeEachAnswer() throws Exception {
+        try (var loopback = Loopback.disk(this::handled); LunDevice device = loopback.open()) {
+            grumbles = true;
+            attentions.add(AdditionalSense.MODE_PARAMETERS_CHANGED);
+            for (int i = 0; i < 50; i++) {
+                device.read(0, Loopback.blocks(1));
+            }
+            assertThat(answers).hasValue(2);
+            powerCycle(device);
+            write(device);
+            device.flush();
+        }
+    }
+
+    /** Some units return all pages or none. */
+    @Test
+    void shouldAskForThePageThatTheUnitReturnedWhenItWasOpened() throws Exception {
+        refusesSinglePages = true;
+        try (var loopback = Loopback.disk(this::handled); LunDevice device = loopback.open()) {
+            attentions.add(AdditionalSense.MODE_PARAMETERS_CHANGED);
+            device.read(0, Loopback.blocks(1));
+            awaitAnswers(device, 2);
+            write(device);
+            powerCycle(device);
+            assertThat(device.writeLosses()).isZero();
+        }
+    }
+
+    /** One connection is slow, and the responses of several have no order. */
+    @Test
+    void shouldTrackAWriteWhoseStatusOvertakesTheReportOfTheChange() throws Exception {
+        var delayed = new CountDownLatch(1);
+        var overtaken = new CountDownLatch(1);
+        try (var loopback = new Loopback(peer -> {
+            peer.login("MaxConnections=2", "TargetPortalGroupTag=1");
+            new ScriptedDisk().serveLoggedIn(peer, (_, command, cdb) -> {
+                if (!(cdb instanceof ReadBlocks) || delayed.getCount() == 0) {
+                    return handled(peer, command, cdb);
+                }
+                delayed.countDown();
+                overtaken.await();
+                ScriptedDisk.sense(peer, command, Sense.of(SenseKey.UNIT_ATTENTION,
+                        AdditionalSense.MODE_PARAMETERS_CHANGED));
+                return true;
+            });
+        });
+                Session session = loopback.initiator
+                        .login(loopback.options().withConnections(2));
+                LunDevice device = session.open(Lun.ZERO)) {
+            assertThat(session.connectionCount()).isEqualTo(2);
+            isOn = true;
+            CompletableFuture<Void> read = device.submitRead(0, Loopback.blocks(1));
+            delayed.await();
+            write(device); // by the other connection
+            overtaken.countDown();
+            read.get();
+            powerCycle(device);
+            assertThat(device.writeLosses()).isEqualTo(1);
+        }
+    }
+
+    /** An answer that could not be adopted must not be the last. */
+    @Test
+    void shouldAskAgainAfterTheAdoptionOfAnAnswerHasFailed() throws Exception {
+        var failed = new CountDownLatch(1);
+        var adopted = new CountDownLatch(1);
+        try (var loopback = Loopback.disk(this::handled); Session session = loopback.login()) {
+            var query = new CapacityQuery(session.engine(), Lun.ZERO, new CapacityQuery.Device() {
+                @Override
+                public int blockSize() { return ScriptedDisk.BLOCK_SIZE; }
+
+                @Override
+                public long blockCount() { return 0; }
+
+                @Override
+                public void resize(long blockCount) {
+                    if (failed.getCount() == 0) {
+                        adopted.countDown();
+                    } else {
+                        failed.countDown();
+                        throw new IllegalStateException("of the test");
+                    }
+                }
+
+                @Override
+                public boolean isClosed() { return false; }
+            });
+            query.ask();
+            failed.await();
+            query.ask();
+            adopted.await();
         }
     }
 }

@@ -253,9 +253,7 @@ class UnflushedWritesTest {
         }
     }
 
-    private static Optional<UUID> verifier(int number) {
-        return Optional.of(new UUID(0, number));
-    }
+    private static Optional<UUID> verifier(int number) { return Optional.of(new UUID(0, number)); }
 
     /** A verifier that is asked for now. */
     private UnflushedWrites.VerifierReading reading(int number) {
@@ -270,9 +268,7 @@ class UnflushedWritesTest {
                 () -> false);
     }
 
-    private void reopen(int number) throws StorageException {
-        reopen(reading(number), number);
-    }
+    private void reopen(int number) throws StorageException { reopen(reading(number), number); }
 
     /** A flush that the target has failed. */
     private long refuse(UnflushedWrites.VerifierReading now) {
@@ -356,6 +352,33 @@ class UnflushedWritesTest {
                     assertThat(refuse(reading(last.incrementAndGet()))).isPositive();
                     return verifier(1);
                 }, () -> false)).isInstanceOf(BusyException.class);
+    }
+
+    /** The report of the change may come by another connection than the status of a later write. */
+    @Test
+    void shouldDoubtWritesOnceTheCacheMayHaveBeenOn() {
+        writes.ledger().acknowledgedStable();
+        writes.lost("power");
+        assertThat(flush()).isTrue();
+        writes.ledger().acknowledgedStable();
+        writes.ledger().doubt();
+        writes.lost("power");
+        assertThat(flush()).isFalse();
+        writes.ledger().doubt();
+        assertThat(writes.isDirty()).as("flushed").isFalse();
+    }
+
+    @Test
+    void shouldNotTreatWritesAsDestagedThatWereAcknowledgedLaterOrLost() {
+        write();
+        long losses = writes.ledger().losses();
+        long number = writes.ledger().beginFlush();
+        assertThat(writes.ledger().destaged(number, losses)).isTrue();
+        write();
+        assertThat(writes.ledger().destaged(number, losses)).isFalse();
+        writes.lost("power");
+        assertThat(writes.ledger().destaged(writes.ledger().beginFlush(), losses)).isFalse();
+        assertThat(flush()).isFalse();
     }
 
     @Test

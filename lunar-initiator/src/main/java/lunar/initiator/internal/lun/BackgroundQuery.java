@@ -13,8 +13,9 @@ import lunar.scsi.MalformedDataException;
 
 /**
  * Queries something of a unit again that may have changed, without blocking. One query is in progress at a time; after
- * a failed query the next one is delayed with backoff, because a unit may answer each query with the unit attention
- * that triggers further queries, here and on other paths. Thread-safe.
+ * a failed query the next one is delayed with backoff, and so is one that was requested while a repeated query was in
+ * progress, because a unit may answer each query with the unit attention that triggers further queries, here and on
+ * other paths. Thread-safe.
  */
 final class BackgroundQuery {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -23,7 +24,7 @@ final class BackgroundQuery {
 
     /** What is asked, and what becomes of the response. */
     interface Subject {
-        /** Returns the command; called each time when a query begins. */
+        /** Returns the command; called each time when it is sent, also again. */
         Cdb begin();
 
         /** Takes the response to the latest command. */
@@ -46,7 +47,9 @@ final class BackgroundQuery {
     /** Whether a query is in progress, and whether to repeat it afterwards; guarded by this. */
     private boolean asks;
     private boolean asksAgain;
-    /** Rests after questions in a row without a good answer; guarded by this. */
+    /** Whether the query in progress is a repetition; guarded by this. */
+    private boolean isRepeated;
+    /** Rests after questions in a row without a good and final answer; guarded by this. */
     private final Backoff rests = new Backoff(FIRST_REST_MS, MAX_REST_MS);
 
     /** @param responseBytes size of the buffer for the response */
@@ -71,14 +74,22 @@ final class BackgroundQuery {
         Command ask = tasks.take();
         ask.prepare(lun.value(), MemorySegment.ofArray(new byte[responseBytes]),
                 MemorySegment.NULL, this::ended);
-        ask.encode(subject.begin());
-        tasks.submit(ask);
+        send(ask, 0);
+    }
+
+    /** Sends the command, perhaps again: it is executed after what others have asked for until now. */
+    private void send(Command command, long pauseMs) {
+        synchronized (this) {
+            asksAgain = false;
+        }
+        command.encode(subject.begin());
+        CommandRetries.submit(command, pauseMs, tasks);
     }
 
     private void ended(Command command) {
         long pauseMs = CommandRetries.pauseMs(command, retries, true, session);
         if (pauseMs != RetryPolicy.NEVER) {
-            CommandRetries.submit(command, pauseMs, tasks);
+            send(command, pauseMs);
             return;
         }
         boolean isAnswered = false;
@@ -94,20 +105,20 @@ final class BackgroundQuery {
                                         .getMessage()
                                 : command.failure().getMessage()));
             }
-        } catch (MalformedDataException | IllegalArgumentException e) {
+        } catch (MalformedDataException | RuntimeException e) {
             LOG.log(System.Logger.Level.WARNING, "{0}/{1}: invalid response; {2}: {3}",
-                    session.targetName(), lun, subject.withoutResponse(), e.getMessage());
+                    session.targetName(), lun, subject.withoutResponse(), e.toString());
         } finally {
             tasks.give(command);
+            rest(isAnswered);
         }
-        rest(isAnswered);
     }
 
-    /** Leaves the unit alone for a while after a question without a good answer. */
+    /** Leaves the unit alone for a while after a question without a good and final answer. */
     private void rest(boolean isAnswered) {
         long restMs = 0;
         synchronized (this) {
-            if (isAnswered) {
+            if (isAnswered && !(isRepeated && asksAgain)) {
                 rests.reset();
             } else {
                 restMs = rests.nextMs();
@@ -127,6 +138,7 @@ final class BackgroundQuery {
             asks = false;
             again = asksAgain && !subject.isClosed() && session.isOpen();
             asksAgain = false;
+            isRepeated = again;
         }
         if (again) {
             ask();

@@ -16,7 +16,8 @@ import lunar.scsi.mode.ModeSense;
 /**
  * Knows whether a unit has a volatile write cache (WCE of the Caching mode page, SBC-4 section 6.5.6). Another host may
  * switch it at any time, and a reset may restore saved values: from the report of such an event until the page has been
- * read again, the unit counts as having one. Thread-safe.
+ * read again, the unit counts as having one. If the cache is off then, writes of that time are stable after all.
+ * Thread-safe.
  */
 public final class CacheMode {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -31,35 +32,51 @@ public final class CacheMode {
 
     /** Number of reports that mode parameters may have changed. */
     private final AtomicLong changes;
+    private final WriteLedger writes;
+    /** Whether the session has several connections, which do not keep the order of responses. */
+    private final boolean isUnordered;
     private final BackgroundQuery query;
     /** Whether the unit has answered MODE SENSE when it was opened; otherwise it counts as having a cache forever. */
     private final boolean answers;
     private volatile Known known;
 
     /** @param traits as the unit was found when it was opened */
-    public CacheMode(SessionEngine session, Lun lun, LunTraits traits, BooleanSupplier isClosed) {
+    public CacheMode(SessionEngine session, Lun lun, LunTraits traits, WriteLedger writes,
+            BooleanSupplier isClosed) {
+        this.writes = writes;
+        isUnordered = Math.min(session.options().connections(),
+                session.loginResult().parameters().maxConnections()) > 1;
+        int page = traits.answers().mode().map(LunAnswers.Modes::page).orElse(CachingModePage.CODE);
         changes = session.resets().modeChanges(lun);
         answers = traits.answers().mode().isPresent();
         known = new Known(traits.hasVolatileCache(), traits.modeChanges());
         query = new BackgroundQuery(session, lun, MODE_BYTES, new BackgroundQuery.Subject() {
             private volatile long asked;
+            private volatile long flush;
+            private volatile long losses;
 
             @Override
             public Cdb begin() {
                 asked = changes.get();
+                losses = writes.losses();
+                flush = writes.beginFlush();
                 return new ModeSense(CdbForm.CDB6, false, true, ModeSense.PageControl.CURRENT,
-                        CachingModePage.CODE, 0, MODE_BYTES);
+                        page, 0, MODE_BYTES);
             }
 
             @Override
             public void adopt(MemorySegment response) throws MalformedDataException {
                 boolean isVolatile = isVolatile(
                         Optional.of(ModeParameters.decodeSense(CdbForm.CDB6, response)));
-                boolean was = known.isVolatile();
+                Known before = known;
                 known = new Known(isVolatile, asked);
-                if (isVolatile != was) {
+                if (isVolatile != before.isVolatile()) {
                     LOG.log(System.Logger.Level.INFO, "{0}/{1}: the write cache is {2} now",
                             session.targetName(), lun, isVolatile ? "on" : "off");
+                }
+                if (!isVolatile && asked == changes.get() && !writes.destaged(flush, losses)
+                        && before.changes() != asked) {
+                    ask(); // again, for the writes that were acknowledged since the question
                 }
             }
 
@@ -86,8 +103,18 @@ public final class CacheMode {
 
     /** Reads the page again if it may have changed since. Does not block. */
     public void refresh() {
-        if (answers && known.changes() != changes.get()) {
-            query.ask();
+        Known now = known;
+        if (now.changes() == changes.get()) {
+            return;
+        }
+        if (isUnordered && !now.isVolatile()) {
+            // Writes may have been executed after the change, and their status has overtaken the report of it.
+            writes.doubt();
+        }
+        if (answers) {
+            ask();
         }
     }
+
+    private void ask() { query.ask(); }
 }

@@ -18,8 +18,15 @@ import lunar.scsi.vpd.LogicalBlockProvisioning;
  * @param comparesAndWrites whether it supports COMPARE AND WRITE
  */
 record LunAnswers(Optional<CapacityData16> capacity, Optional<BlockLimits> limits,
-        Optional<LogicalBlockProvisioning> provisioning, Optional<ModeParameters> mode,
+        Optional<LogicalBlockProvisioning> provisioning, Optional<Modes> mode,
         Optional<Boolean> writesSame, Optional<Boolean> comparesAndWrites) {
+    /**
+     * Mode pages.
+     *
+     * @param page code of the page that was asked for, perhaps {@link lunar.scsi.mode.ModeSense#ALL_PAGES}
+     */
+    record Modes(int page, ModeParameters parameters) {}
+
     /** Returns these responses, with missing ones taken from another session. */
     LunAnswers orElse(LunAnswers other) {
         return new LunAnswers(capacity.or(other::capacity), limits.or(other::limits),

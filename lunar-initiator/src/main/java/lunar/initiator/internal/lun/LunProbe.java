@@ -32,6 +32,7 @@ import lunar.scsi.block.ReadCapacity10;
 import lunar.scsi.block.ReadCapacity16;
 import lunar.scsi.command.ReportSupportedOperationCodes;
 import lunar.scsi.command.SupportedOperationCode;
+import lunar.scsi.mode.CachingModePage;
 import lunar.scsi.mode.ModeParameters;
 import lunar.scsi.mode.ModeSense;
 import lunar.scsi.primary.LunList;
@@ -124,7 +125,7 @@ public final class LunProbe {
         Optional<LogicalBlockProvisioning> provisioning = limitsPage(pages,
                 LogicalBlockProvisioning.CODE, LogicalBlockProvisioning.class);
         long modeChanges = session.resets().modeChanges(lun).get();
-        Optional<ModeParameters> mode = mode();
+        Optional<LunAnswers.Modes> mode = mode();
         Optional<Boolean> writesSame = supports(WRITE_SAME_16);
         Optional<Boolean> comparesAndWrites = limits
                 .filter(told -> told.maxCompareAndWriteBlocks() > 0).isPresent()
@@ -218,14 +219,14 @@ public final class LunProbe {
     }
 
     /** Returns write protection and FUA; empty if the device has no mode pages. */
-    private Optional<ModeParameters> mode() throws StorageException {
-        for (int page : new int[]{ModeSense.ALL_PAGES, 0x08}) {
+    private Optional<LunAnswers.Modes> mode() throws StorageException {
+        for (int page : new int[]{ModeSense.ALL_PAGES, CachingModePage.CODE}) {
             var sense = new ModeSense(CdbForm.CDB6, false, true, ModeSense.PageControl.CURRENT,
                     page, 0, MODE_BYTES);
             Optional<ModeParameters> told = askOptional(sense, MODE_BYTES,
                     bytes -> ModeParameters.decodeSense(CdbForm.CDB6, bytes));
             if (told.isPresent()) {
-                return told;
+                return told.map(parameters -> new LunAnswers.Modes(page, parameters));
             }
         }
         return Optional.empty();

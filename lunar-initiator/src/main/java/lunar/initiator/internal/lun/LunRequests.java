@@ -235,6 +235,9 @@ public final class LunRequests {
             isLost = state.lossToReport != 0;
         } else if (!cache.isVolatile()) {
             isLost = false;
+            if (!request.fua()) {
+                writes.acknowledgedStable();
+            }
         } else if (request.fua()) { // a flush after it vouches for it alone
             isLost = state.flushing && writes.losses() != state.lossesBefore;
         } else {
@@ -244,9 +247,7 @@ public final class LunRequests {
         return isLost ? writes.failure(tasks.describe(command)) : null;
     }
 
-    private boolean hasVerifier() {
-        return traits.writeVerifier().isPresent();
-    }
+    private boolean hasVerifier() { return traits.writeVerifier().isPresent(); }
 
     private boolean reportsLostWrites(Command command, LunRequest state, BlockRequest request) {
         return command.isAnswered() && SenseMapping.reportsLostWrites(command.status(),
@@ -325,6 +326,8 @@ public final class LunRequests {
         if (BlockCommands.changesBlocks(opcode)) {
             if (cache.isVolatile()) {
                 writes.acknowledged(lossesBefore);
+            } else {
+                writes.acknowledgedStable();
             }
         } else if (BlockCommands.synchronizesCache(opcode)) {
             var checked = new CompletableFuture<Void>();

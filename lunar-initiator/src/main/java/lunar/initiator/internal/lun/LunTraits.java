@@ -51,7 +51,8 @@ public record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabi
     static LunTraits of(Geometry told, Identity identity, Optional<UUID> writeVerifier,
             int queueDepth, LunAnswers answers, long modeChanges) {
         return of(told, identity, writeVerifier, queueDepth, answers,
-                CacheMode.isVolatile(answers.mode()), modeChanges);
+                CacheMode.isVolatile(answers.mode().map(LunAnswers.Modes::parameters)),
+                modeChanges);
     }
 
     private static LunTraits of(Geometry told, Identity identity, Optional<UUID> writeVerifier,
@@ -76,12 +77,13 @@ public record LunTraits(Geometry geometry, Limits limits, Set<Capability> capabi
         if (limits.maxCompareAndWriteBlocks() > 0 && answers.comparesAndWrites().orElse(false)) {
             capabilities.add(Capability.COMPARE_AND_WRITE);
         }
-        if (answers.mode().map(ModeParameters::supportsFua).orElse(false)) {
+        Optional<ModeParameters> modes = answers.mode().map(LunAnswers.Modes::parameters);
+        if (modes.map(ModeParameters::supportsFua).orElse(false)) {
             capabilities.add(Capability.FUA);
         }
         return new LunTraits(geometry, limits(geometry, limits, queueDepth, capabilities),
                 capabilities, identity,
-                answers.mode().map(ModeParameters::isWriteProtected).orElse(false),
+                modes.map(ModeParameters::isWriteProtected).orElse(false),
                 unmapsByWriteSame,
                 zeroes && answers.capacity().map(CapacityData16::provisioned).orElse(false),
                 hasVolatileCache, modeChanges, writeVerifier, answers);

@@ -25,6 +25,8 @@ public final class WriteLedger {
     private final AtomicLong flushes = new AtomicLong();
     /** Flush number of the latest acknowledged write; -1 before the first. */
     private final AtomicLong acknowledged = new AtomicLong(-1);
+    /** Flush number of the latest write that was acknowledged while the write cache counted as off; -1 for none. */
+    private final AtomicLong unlisted = new AtomicLong(-1);
     /** Writes with smaller numbers are stable. */
     private final AtomicLong flushed = new AtomicLong();
     /** Number of losses noted, whether they affected a write or not. Changed under this object's monitor. */
@@ -54,6 +56,30 @@ public final class WriteLedger {
         if (losses != lossesBefore) {
             concerned();
         }
+    }
+
+    /** Records that a write was acknowledged while the write cache counted as off. */
+    public void acknowledgedStable() {
+        raise(unlisted, flushes.get());
+    }
+
+    /** Records that the write cache may have been on for writes that were acknowledged while it counted as off. */
+    public void doubt() {
+        raise(acknowledged, unlisted.get());
+    }
+
+    /**
+     * Records that the write cache was off at a later time: what was in it has been destaged.
+     *
+     * @param number from {@link #beginFlush}, at a time before; later writes are not covered
+     * @param lossesBefore losses at that time
+     * @return whether there are no acknowledged writes left that may be unstable
+     */
+    public synchronized boolean destaged(long number, long lossesBefore) {
+        if (losses == lossesBefore) {
+            raise(flushed, number);
+        }
+        return !isDirty();
     }
 
     /** Records that a loss affects a write; without effect while an earlier one is still to be reported. */
