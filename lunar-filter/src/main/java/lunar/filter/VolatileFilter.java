@@ -12,6 +12,7 @@ import lunar.block.BlockRequest;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
 import lunar.block.Extent;
+import lunar.block.LostWritesException;
 import lunar.block.StorageException;
 import lunar.block.spi.RequestCompletion;
 import lunar.block.spi.RequestValidation;
@@ -31,6 +32,10 @@ public final class VolatileFilter extends Filter {
     /** Blocks that the device below does not have yet. Guarded by this, as all below. */
     private final TreeMap<Long, byte[]> cached = new TreeMap<>();
     private UUID verifier = UUID.randomUUID();
+    /** Written with the monitor; reading it does not wait for requests. */
+    private volatile long losses;
+    /** Whether the next flush fails because of a loss. */
+    private boolean isLost;
     private boolean closed;
 
     /** A filter that owns the device below. */
@@ -39,9 +44,14 @@ public final class VolatileFilter extends Filter {
                 Capability.ATOMIC_WRITE));
     }
 
-    /** Loses what was not flushed, as in a power failure. */
+    /** Loses what was not flushed, as in a power failure; if that is anything, the next flush fails. */
     public synchronized void dropCache() {
-        cached.clear();
+        if (!cached.isEmpty()) {
+            long lost = losses + 1;
+            losses = lost;
+            isLost = true;
+            cached.clear();
+        }
         verifier = UUID.randomUUID();
     }
 
@@ -52,6 +62,9 @@ public final class VolatileFilter extends Filter {
 
     @Override
     public synchronized Optional<UUID> writeVerifier() { return Optional.of(verifier); }
+
+    @Override
+    public long writeLosses() { return losses + below().writeLosses(); }
 
     /** {@inheritDoc} Cached blocks may stand where the device below has a hole. */
     @Override
@@ -86,6 +99,10 @@ public final class VolatileFilter extends Filter {
             case FLUSH -> {
                 destage();
                 below().execute(request);
+                if (isLost) {
+                    isLost = false;
+                    throw new LostWritesException(this + ": the cache was lost");
+                }
             }
             case UNMAP, WRITE_ZEROES -> {
                 if (request.operation() == BlockRequest.Operation.UNMAP

@@ -17,6 +17,7 @@ import lunar.block.BlockRequest.Operation;
 import lunar.block.Capability;
 import lunar.block.DeviceGoneException;
 import lunar.block.Extent;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.MiscompareException;
 import lunar.block.OutOfRangeException;
@@ -82,6 +83,12 @@ class FilterTest {
         assertThat(contentOf(device, 0)).isEqualTo((byte) 1);
         assertThat(contentOf(device, 1)).isEqualTo((byte) 3);
         assertThat(device.writeVerifier()).isPresent().isNotEqualTo(before);
+        assertThat(device.writeLosses()).isEqualTo(1);
+        assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+        device.flush();
+        device.dropCache();
+        assertThat(device.writeLosses()).as("nothing to lose").isEqualTo(1);
+        device.flush();
     }
 
     private static byte contentOf(BlockDevice device, long lba) throws StorageException {

@@ -182,6 +182,31 @@ class GatewayLossTest {
         }
     }
 
+    /** The gateway's own session has read another verifier since, without another loss. */
+    @Test
+    void shouldNotAlarmAHostBecauseTheGatewayHasLoggedInAgain() throws Exception {
+        try (var near = serve(array);
+                var between = new CutProxy(port(near));
+                var gateway = host("gateway");
+                var shared = open(gateway, between.port());
+                var far = serve(shared);
+                var proxy = new CutProxy(port(far));
+                var first = host("first");
+                var one = open(first, proxy.port())) {
+            write(one);
+            array.losses.incrementAndGet();
+            assertLostOnce(one);
+            write(one);
+            between.breakDown();
+            awaitDown(near, shared, 0);
+            between.mend();
+            shared.read(0, MemorySegment.ofArray(new byte[512]));
+            proxy.cut();
+            one.flush();
+            assertThat(one.writeLosses()).isEqualTo(1);
+        }
+    }
+
     /** Each path is an initiator port of its own, which the target tells. */
     @Test
     void shouldTellAHostOfALossOnceHoweverManyPathsItHas() throws Exception {

@@ -291,4 +291,44 @@ class TargetLostWritesTest {
             assertThat(verifier(one)).isEqualTo(after).isNotEqualTo(before);
         }
     }
+
+    /** INQUIRY reports no unit attention, so the first one of the session is chosen later. */
+    @Test
+    void shouldTellAHostThatReadsTheWriteVerifierFirst() throws Exception {
+        try (var server = serve()) {
+            try (var _ = RawInitiator.ready(server, 1)) {
+                // known, and gone when the loss is counted
+            }
+            awaitSessions(server, 0);
+            device.counted = 1;
+            try (var one = new RawInitiator(server)) {
+                assertThat(one.login(RawInitiator.isid(1)).status()).isZero();
+                assertThat(verifier(one)).isNotEmpty();
+                assertThat(one.command(TEST_UNIT_READY, 0).sense()).isEqualTo(RESET);
+            }
+        }
+    }
+
+    /** As a file with a loss of an earlier process, until an operator has accepted it. */
+    @Test
+    void shouldKeepTheWriteVerifierWhileAnUncountedLossIsReportedAgain() throws Exception {
+        try (var server = serve();
+                var one = RawInitiator.ready(server, 1);
+                var two = RawInitiator.ready(server, 2)) {
+            String before = verifier(one);
+            device.losses.set(2);
+            assertThat(flush(one)).isEqualTo(WRITE_ERROR);
+            String after = verifier(one);
+            assertThat(after).isNotEqualTo(before);
+            assertThat(flush(two)).isEqualTo(WRITE_ERROR);
+            assertThat(flush(one)).isEqualTo(WRITE_ERROR);
+            assertThat(device.losses).hasValue(0);
+            assertThat(verifier(one)).isEqualTo(after);
+            assertThat(flush(one)).isZero();
+            assertThat(verifier(one)).isEqualTo(after);
+            device.losses.set(1);
+            assertThat(flush(one)).isEqualTo(WRITE_ERROR);
+            assertThat(verifier(one)).as("another loss").isNotEqualTo(after);
+        }
+    }
 }

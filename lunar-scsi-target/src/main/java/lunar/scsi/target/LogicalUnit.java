@@ -161,18 +161,16 @@ public final class LogicalUnit {
 
     /** The unit attention condition of a new nexus. */
     AdditionalSense firstAttention(Nexus nexus) {
-        device.arriving(nexus);
+        device.arriving();
         return powerOn.attention(nexusName(nexus));
     }
 
     /**
-     * Records that writes which the unit had acknowledged may be lost: initiator ports without a session get the power
-     * on condition, rather than that of a lost nexus, as the first unit attention of their next session.
-     *
-     * @param arriving a nexus that has not got its first unit attention yet; null for none
+     * Records that writes which the unit had acknowledged may be lost: initiator ports whose session has not got its
+     * first unit attention yet, or that have none, get the power on condition rather than that of a lost nexus.
      */
-    public void lostWrites(@Nullable Nexus arriving) {
-        powerOn.lostWrites(nexuses().stream().filter(nexus -> !nexus.equals(arriving))
+    public void lostWrites() {
+        powerOn.lostWrites(nexuses().stream().filter(nexus -> nexus.isKnownTo(this))
                 .map(LogicalUnit::nexusName).collect(Collectors.toSet()));
     }
 

@@ -145,6 +145,11 @@ public final class Nexus {
         attentions.remove(unit);
     }
 
+    /** Whether the unit has chosen its first unit attention for this nexus, which happens when it is first needed. */
+    boolean isKnownTo(LogicalUnit unit) {
+        return attentions.containsKey(unit);
+    }
+
     private Attentions attentions(LogicalUnit unit) {
         Attentions known = attentions.get(unit);
         return known != null

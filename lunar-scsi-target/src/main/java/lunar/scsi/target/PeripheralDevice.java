@@ -103,7 +103,7 @@ public interface PeripheralDevice {
      * Called before a new nexus gets its first unit attention, which depends on whether the unit has lost writes
      * ({@link LogicalUnit#lostWrites}). Must not block.
      */
-    default void arriving(Nexus nexus) {}
+    default void arriving() {}
 
     /**
      * Releases the resources of a nexus that is lost or was reset (SAM-5 section 6.3.4); completes like {@link

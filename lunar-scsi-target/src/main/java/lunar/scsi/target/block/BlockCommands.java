@@ -41,7 +41,6 @@ final class BlockCommands {
     private final int maxTransferBlocks;
     private final LogCounters.Family verifies;
     private final DiskModes modes;
-    private final LossNotices losses;
     private final ScsiTask.Ending flushed = this::flushed;
     private final ScsiTask.Ending flushingEnding = this::flushAfter;
     private final ScsiTask.Ending cachedChangeEnded = this::cachedChangeEnded;
@@ -51,7 +50,6 @@ final class BlockCommands {
         device = disk.device();
         verifies = disk.counters().verifies;
         modes = disk.modes();
-        losses = disk.losses();
         this.maxTransferBlocks = maxTransferBlocks;
     }
 
@@ -253,8 +251,8 @@ final class BlockCommands {
     }
 
     private void flushed(ScsiTask task, @Nullable StorageException failure) {
-        if (failure == null && !task.aborted() && losses.any()) {
-            losses.flushed(task.nexus());
+        if (failure == null && !task.aborted()) {
+            disk.flushed(task.nexus());
         }
         ended(task, failure);
     }

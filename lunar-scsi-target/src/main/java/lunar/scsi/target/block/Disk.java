@@ -255,7 +255,7 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
     public CompletableFuture<Void> resetByOther() { return disk.resetByOther(); }
 
     @Override
-    public void arriving(Nexus nexus) { disk.arriving(nexus); }
+    public void arriving() { disk.checkLosses(); }
 
     @Override
     public CompletableFuture<Void> nexusLost(Nexus nexus) {

@@ -155,23 +155,29 @@ final class DiskUnit implements CopyUnit {
     void lostWrites(@Nullable Nexus told) {
         long count = device.writeLosses();
         if (verifier.reported(count)) {
-            unit.lostWrites(null);
+            unit.lostWrites();
         }
         losses.lost(told, count, unit.nexuses()); // last: also to nexuses that were not present a moment ago
     }
 
-    /** Checks before a new nexus gets its first unit attention whether the device has lost writes. */
-    void arriving(Nexus nexus) {
+    /** Records a successful flush of a nexus. */
+    void flushed(Nexus nexus) {
+        verifier.flushed();
+        if (losses.any()) {
+            losses.flushed(nexus);
+        }
+    }
+
+    /** Checks whether the device has lost writes; called before a new nexus gets its first unit attention. */
+    void checkLosses() {
         if (verifier.check()) {
-            unit.lostWrites(nexus);
+            unit.lostWrites();
         }
     }
 
     /** Returns the write verifier of the unit. */
     UUID writeVerifier() {
-        if (verifier.check()) {
-            unit.lostWrites(null);
-        }
+        checkLosses();
         return verifier.value();
     }
 
@@ -236,10 +242,11 @@ final class DiskUnit implements CopyUnit {
         erasures.begin(profile.readOnly() || device.readOnly());
     }
 
-    /** Follows no changes of other servers any more. */
+    /** Follows no changes of other servers any more, and saves no losses. */
     void stopFollowing() {
         modes.end();
         erasures.end();
+        verifier.end();
     }
 
     /** Looks at what changes of mode pages, by any server, make due. */
