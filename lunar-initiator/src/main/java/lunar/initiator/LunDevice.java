@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -143,7 +144,9 @@ public final class LunDevice implements BlockDevice {
     public boolean comparesForAllHosts() { return true; }
 
     @Override
-    public Optional<UUID> writeVerifier() { return traits.writeVerifier(); }
+    public Optional<UUID> writeVerifier() {
+        return writes.verifier().value().or(traits::writeVerifier);
+    }
 
     @Override
     public long writeLosses() { return writes.writeLosses(); }
@@ -173,13 +176,12 @@ public final class LunDevice implements BlockDevice {
             throws StorageException {
         enter();
         try {
+            boolean wasVolatile = cache.isVolatile();
             long lossesBefore = writes.ledger().losses();
             long reportedBefore = writes.reported();
             ScsiResult result = session.execute(lun, cdb, dataIn, dataOut);
             if (result.isSuccess()) {
-                requests.vouch(cdb[0], lossesBefore, reportedBefore);
-            } else {
-                requests.refused(cdb[0], result);
+                requests.vouch(cdb[0], wasVolatile, lossesBefore, reportedBefore);
             }
             return result;
         } finally {
@@ -242,6 +244,11 @@ public final class LunDevice implements BlockDevice {
 
     private static boolean isNothing(BlockRequest request) {
         return request.blockCount() == 0 && request.operation() != Operation.FLUSH;
+    }
+
+    /** Accounts for a command of the session that has failed, and may have got a report of lost writes. */
+    CompletableFuture<Void> refused(byte opcode, ScsiResult result) {
+        return requests.refused(opcode, result);
     }
 
     // --- a device that grows ---

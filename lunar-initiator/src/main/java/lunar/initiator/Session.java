@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.DeviceGoneException;
@@ -104,13 +105,34 @@ public final class Session implements AutoCloseable {
 
     /** Starts an exchange with the target. Does not block; any thread. */
     public <R> Task<R> start(Exchange<R> exchange) {
-        if (!(exchange instanceof Exchange.Scsi scsi && selectsModes(scsi.cdb().at(0)))) {
+        if (!(exchange instanceof Exchange.Scsi scsi)) {
             return engine.start(exchange);
         }
-        engine.resets().modesChanged(scsi.lun().value());
+        int opcode = scsi.cdb().at(0);
+        boolean selectsModes = selectsModes(opcode);
+        if (selectsModes) {
+            engine.resets().modesChanged(scsi.lun().value());
+        }
         Task<R> task = engine.start(exchange);
-        var _ = task.future().whenComplete((_, _) -> selectedModes(scsi.lun()));
+        var _ = task.future().whenComplete((result, _) -> {
+            if (selectsModes) {
+                selectedModes(scsi.lun());
+            }
+            if (result instanceof ScsiResult answer) {
+                var _ = accountFor(scsi.lun(), opcode, answer);
+            }
+        });
         return task;
+    }
+
+    /** Tells the devices of a unit of a command that has failed: it may have got a report of lost writes. */
+    private CompletableFuture<Void> accountFor(Lun lun, int opcode, ScsiResult result) {
+        return result.isSuccess()
+                ? CompletableFuture.completedFuture(null)
+                : CompletableFuture.allOf(devices.stream()
+                        .filter(device -> device.lun().equals(lun))
+                        .map(device -> device.refused((byte) opcode, result))
+                        .toArray(CompletableFuture[]::new));
     }
 
     /** Whether a command is MODE SELECT, after which a unit reports changed parameters to other sessions only. */
@@ -231,7 +253,8 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * Passes a command through. Returns any SCSI status, which the caller must check; nothing is retried.
+     * Passes a command through. Returns any SCSI status, which the caller must check; nothing is retried. If the target
+     * reports lost writes, the next flush of the unit's devices fails as well.
      *
      * @param cdb 6 to 260 bytes
      * @param dataIn buffer for data from the target; {@link MemorySegment#NULL} for none
@@ -245,8 +268,10 @@ public final class Session implements AutoCloseable {
             engine.resets().modesChanged(lun.value());
         }
         try {
-            return engine.execute(lun, cdb, dataIn, dataOut, false,
+            ScsiResult result = engine.execute(lun, cdb, dataIn, dataOut, false,
                     options().timeouts().commandMs());
+            accountFor(lun, cdb[0], result).join();
+            return result;
         } finally {
             if (selectsModes) {
                 selectedModes(lun);

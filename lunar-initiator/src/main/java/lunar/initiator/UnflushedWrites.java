@@ -89,7 +89,7 @@ public final class UnflushedWrites {
      *
      * @param why event and unit, for the message
      */
-    public void lost(String why) { ledger.lost(why); }
+    public void lost(String why) { boolean _ = ledger.lost(why); }
 
     /**
      * Called when a new session has opened the unit, before requests use it. Records a loss unless there is evidence

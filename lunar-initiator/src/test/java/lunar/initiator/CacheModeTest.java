@@ -43,10 +43,18 @@ class CacheModeTest {
     /** Whether the next question is answered by the next read; that question. */
     private volatile boolean holds;
     private final ConcurrentLinkedQueue<ScsiCommand> held = new ConcurrentLinkedQueue<>();
+    /** Whether the status of the next write is held back until the page has been read again; that write. */
+    private volatile boolean holdsWrite;
+    private final ConcurrentLinkedQueue<ScsiCommand> heldWrites = new ConcurrentLinkedQueue<>();
 
     private boolean handled(ScriptedPeer peer, ScsiCommand command, Cdb cdb) throws Exception {
         if (cdb instanceof ReadBlocks && !held.isEmpty()) {
             answer(peer, held.remove());
+        }
+        if (cdb instanceof WriteBlocks && holdsWrite) {
+            holdsWrite = false;
+            heldWrites.add(command);
+            return true;
         }
         if (cdb instanceof ReadBlocks || cdb instanceof WriteBlocks) {
             AdditionalSense attention = attentions.poll();
@@ -84,6 +92,9 @@ class CacheModeTest {
         System.arraycopy(page, 0, data, 4, page.length);
         ScriptedDisk.dataIn(peer, command, data);
         answers.incrementAndGet();
+        if (!heldWrites.isEmpty()) {
+            ScriptedDisk.status(peer, heldWrites.remove(), Status.GOOD);
+        }
     }
 
     private static void write(LunDevice device) throws Exception {
@@ -196,9 +207,11 @@ class CacheModeTest {
         }
     }
 
-    /** Writes that are acknowledged before the answer count as unflushed only until then. */
-    @Test
-    void shouldForgetWritesOfTheTimeBeforeTheAnswerIfTheCacheIsOff() throws Exception {
+    /** The cache may have been on when they were executed, and shows WCE 0 before it is destaged. */
+    @ParameterizedTest
+    @CsvSource({"false", "true"})
+    void shouldTrackWritesOfTheTimeBeforeTheAnswerUntilTheNextFlush(boolean isFlushed)
+            throws Exception {
         try (var loopback = Loopback.disk(this::handled); LunDevice device = loopback.open()) {
             holds = true;
             attentions.add(AdditionalSense.POWER_ON_OCCURRED);
@@ -207,9 +220,43 @@ class CacheModeTest {
                 device.read(0, Loopback.blocks(1)); // the first lets it be answered
             }
             assertThat(held).isEmpty();
+            if (isFlushed) {
+                device.flush();
+            }
             powerCycle(device);
-            assertThat(device.writeLosses()).isZero();
+            assertThat(device.writeLosses()).isEqualTo(isFlushed ? 0 : 1);
+        }
+    }
+
+    /** A target shows WCE 0 before it has destaged the writes, and may lose power meanwhile. */
+    @Test
+    void shouldTrackWritesOfACacheThatWasSwitchedOffUntilTheNextFlush() throws Exception {
+        isOn = true;
+        try (var loopback = Loopback.disk(this::handled); LunDevice device = loopback.open()) {
+            write(device);
+            isOn = false;
+            attentions.add(AdditionalSense.MODE_PARAMETERS_CHANGED);
+            device.read(0, Loopback.blocks(1));
+            awaitAnswers(device, 2);
+            powerCycle(device);
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
             device.flush();
+        }
+    }
+
+    /** It was executed while the cache was on. */
+    @Test
+    void shouldTrackAWriteThatIsAcknowledgedAfterTheCacheWasSwitchedOff() throws Exception {
+        isOn = true;
+        try (var loopback = Loopback.disk(this::handled); LunDevice device = loopback.open()) {
+            holdsWrite = true;
+            CompletableFuture<Void> write = device.submitWrite(0, Loopback.blocks(1));
+            isOn = false;
+            attentions.add(AdditionalSense.MODE_PARAMETERS_CHANGED);
+            device.read(0, Loopback.blocks(1));
+            write.get(); // after the answer
+            powerCycle(device);
+            assertThat(device.writeLosses()).isEqualTo(1);
         }
     }
 

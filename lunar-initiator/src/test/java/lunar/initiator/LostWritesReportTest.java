@@ -14,18 +14,23 @@ import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.iscsi.pdu.ScsiCommand;
 import lunar.scsi.AdditionalSense;
+import lunar.scsi.Bytes;
 import lunar.scsi.Cdb;
+import lunar.scsi.CdbForm;
 import lunar.scsi.Lun;
 import lunar.scsi.Sense;
 import lunar.scsi.SenseKey;
 import lunar.scsi.block.SynchronizeCache;
 import lunar.scsi.block.WriteBlocks;
+import lunar.scsi.mode.ModeSelect;
 import lunar.scsi.vpd.Inquiry;
 import lunar.scsi.vpd.SupportedVpdPages;
 import lunar.scsi.vpd.WriteVerifier;
 import lunar.testkit.ScriptedPeer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests a target that itself fails a command because acknowledged writes may be lost. */
 @Timeout(30)
@@ -33,13 +38,16 @@ class LostWritesReportTest {
     private static final Sense WRITE_ERROR = Sense.of(SenseKey.MEDIUM_ERROR,
             AdditionalSense.WRITE_ERROR);
 
-    /** Sense data for the next flushes, and for the next writes. */
+    /** Sense data for the next flushes, the next writes, and the next changes of mode pages. */
     private final ConcurrentLinkedQueue<Sense> flushes = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<Sense> writes = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Sense> modes = new ConcurrentLinkedQueue<>();
     private final AtomicInteger verifiers = new AtomicInteger();
     private volatile UUID verifier = new UUID(1, 2);
     /** Holds back the answer with the verifier. */
     private volatile CountDownLatch held = new CountDownLatch(0);
+    /** Whether the verifier is not answered at all. */
+    private volatile boolean isSilent;
 
     /** Has a write verifier, as Lunar's targets do. */
     private boolean lunar(ScriptedPeer peer, ScsiCommand command, Cdb cdb) throws Exception {
@@ -47,6 +55,9 @@ class LostWritesReportTest {
             if (inquiry.page() == WriteVerifier.CODE) {
                 verifiers.incrementAndGet();
                 held.await();
+                if (isSilent) {
+                    return true;
+                }
                 ScriptedDisk.data(peer, command, new WriteVerifier(verifier),
                         inquiry.allocationLength());
                 return true;
@@ -65,6 +76,7 @@ class LostWritesReportTest {
         Sense failure = switch (cdb) {
             case SynchronizeCache _ -> flushes.poll();
             case WriteBlocks _ -> writes.poll();
+            case ModeSelect _ -> modes.poll();
             default -> null;
         };
         if (failure != null) {
@@ -126,10 +138,59 @@ class LostWritesReportTest {
     void shouldReadTheWriteVerifierAgainAfterAReportedLoss() throws Exception {
         try (var loopback = Loopback.disk(this::lunar); LunDevice device = loopback.open()) {
             assertThat(verifiers).hasValue(1);
-            flushes.add(WRITE_ERROR);
+            verifier = new UUID(1, 3);
+            flushes.add(Sense.lostWrites());
             assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
             device.flush(); // answered after the query
             assertThat(verifiers).hasValue(2);
+            assertThat(device.writeVerifier()).hasValue(verifier);
+        }
+    }
+
+    /** As of a target that counts no losses, or of a device that fails a flush for another reason. */
+    @Test
+    void shouldReportAMediumErrorOfAFlushAsALossEvenIfTheWriteVerifierIsKnown() throws Exception {
+        try (var loopback = Loopback.disk(this::lunar); LunDevice device = loopback.open()) {
+            flushes.add(Sense.lostWrites());
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+            flushes.add(WRITE_ERROR);
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+            assertThat(device.writeLosses()).isEqualTo(2);
+            device.flush();
+        }
+    }
+
+    /** The target does not respond on this path; flushes of all paths wait for the verifier. */
+    @Test
+    void shouldReportALossIfTheWriteVerifierCannotBeReadInTime() throws Exception {
+        try (var loopback = Loopback.disk(this::lunar); LunDevice device = loopback.open()) {
+            isSilent = true;
+            flushes.add(Sense.lostWrites());
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+            device.flush();
+            assertThat(device.writeLosses()).isEqualTo(1);
+        }
+    }
+
+    /** Modes are selected by the session, as are the commands of a {@code ScsiUnit}; the device waits for reports. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldFailTheNextFlushAfterAReportToACommandOfTheSession(boolean isStarted)
+            throws Exception {
+        try (var loopback = Loopback.disk(this::lunar); LunDevice device = loopback.open()) {
+            byte[] select = new ModeSelect(CdbForm.CDB6, true, false, false, 0).bytes();
+            modes.add(Sense.lostWrites());
+            ScsiResult result = isStarted
+                    ? device.session()
+                            .start(Exchange.Scsi.reading(Lun.ZERO, Bytes.of(select),
+                                    MemorySegment.NULL))
+                            .await()
+                    : device.session().execute(Lun.ZERO, select, MemorySegment.NULL,
+                            MemorySegment.NULL);
+            assertThat(result.isSuccess()).isFalse();
+            assertThatThrownBy(device::flush).isInstanceOf(LostWritesException.class);
+            device.flush();
+            assertThat(device.writeLosses()).isEqualTo(1);
         }
     }
 

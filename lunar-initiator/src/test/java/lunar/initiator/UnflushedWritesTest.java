@@ -304,6 +304,22 @@ class UnflushedWritesTest {
         assertThat(refuse(reading(3))).isPositive();
     }
 
+    /** The path that logs in again has recorded nothing; another one is told. */
+    @Test
+    void shouldRecordAReportedLossThatALoginHasNotSinceTheCacheSurvives() throws Exception {
+        var stable = new UnflushedWrites(true);
+        for (int each : new int[]{1, 2}) {
+            stable.reopened("session", ReportedReset.NEXUS_LOSS,
+                    new UnflushedWrites.VerifierReading(stable.verifier().generation(),
+                            verifier(each)),
+                    () -> verifier(each), () -> false);
+        }
+        assertThat(stable.writeLosses()).isZero();
+        long asked = stable.verifier().generation();
+        assertThat(stable.verifier().refused(0, "reported", asked, verifier(2))).isPositive();
+        assertThat(stable.writeLosses()).isEqualTo(1);
+    }
+
     /** It is owed to the port since an earlier process, or lasts; this one knows nothing of it. */
     @Test
     void shouldReportALossThatIsOlderThanTheFirstLogin() throws Exception {
@@ -366,19 +382,6 @@ class UnflushedWritesTest {
         assertThat(flush()).isFalse();
         writes.ledger().doubt();
         assertThat(writes.isDirty()).as("flushed").isFalse();
-    }
-
-    @Test
-    void shouldNotTreatWritesAsDestagedThatWereAcknowledgedLaterOrLost() {
-        write();
-        long losses = writes.ledger().losses();
-        long number = writes.ledger().beginFlush();
-        assertThat(writes.ledger().destaged(number, losses)).isTrue();
-        write();
-        assertThat(writes.ledger().destaged(number, losses)).isFalse();
-        writes.lost("power");
-        assertThat(writes.ledger().destaged(writes.ledger().beginFlush(), losses)).isFalse();
-        assertThat(flush()).isFalse();
     }
 
     @Test

@@ -16,8 +16,8 @@ import lunar.scsi.mode.ModeSense;
 /**
  * Knows whether a unit has a volatile write cache (WCE of the Caching mode page, SBC-4 section 6.5.6). Another host may
  * switch it at any time, and a reset may restore saved values: from the report of such an event until the page has been
- * read again, the unit counts as having one. If the cache is off then, writes of that time are stable after all.
- * Thread-safe.
+ * read again, the unit counts as having one. WCE 0 does not make earlier writes stable: a target may show it before it
+ * has destaged them, and fail to. Thread-safe.
  */
 public final class CacheMode {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -52,14 +52,10 @@ public final class CacheMode {
         known = new Known(traits.hasVolatileCache(), traits.modeChanges());
         query = new BackgroundQuery(session, lun, MODE_BYTES, new BackgroundQuery.Subject() {
             private volatile long asked;
-            private volatile long flush;
-            private volatile long losses;
 
             @Override
             public Cdb begin() {
                 asked = changes.get();
-                losses = writes.losses();
-                flush = writes.beginFlush();
                 return new ModeSense(CdbForm.CDB6, false, true, ModeSense.PageControl.CURRENT,
                         page, 0, MODE_BYTES);
             }
@@ -68,15 +64,11 @@ public final class CacheMode {
             public void adopt(MemorySegment response) throws MalformedDataException {
                 boolean isVolatile = isVolatile(
                         Optional.of(ModeParameters.decodeSense(CdbForm.CDB6, response)));
-                Known before = known;
+                boolean isNew = isVolatile != known.isVolatile();
                 known = new Known(isVolatile, asked);
-                if (isVolatile != before.isVolatile()) {
+                if (isNew) {
                     LOG.log(System.Logger.Level.INFO, "{0}/{1}: the write cache is {2} now",
                             session.targetName(), lun, isVolatile ? "on" : "off");
-                }
-                if (!isVolatile && asked == changes.get() && !writes.destaged(flush, losses)
-                        && before.changes() != asked) {
-                    ask(); // again, for the writes that were acknowledged since the question
                 }
             }
 
@@ -112,9 +104,7 @@ public final class CacheMode {
             writes.doubt();
         }
         if (answers) {
-            ask();
+            query.ask();
         }
     }
-
-    private void ask() { query.ask(); }
 }

@@ -50,6 +50,11 @@ public final class KnownVerifier {
         return generation;
     }
 
+    /** Returns the verifier; empty if the unit has none, or it has not been read since the unit was opened. */
+    public synchronized Optional<UUID> value() {
+        return value;
+    }
+
     // --- reports of the target ---
 
     /**
@@ -139,18 +144,17 @@ public final class KnownVerifier {
         }
         boolean keeps = decides(now) ? !isOpened || isSame : isKept;
         isOpened = true;
-        if (!keeps) {
-            ledger.lost(why);
-        }
+        boolean recordsLoss = !keeps && ledger.lost(why);
         if (!isSame || !keeps) {
-            adopt(now, !keeps);
+            adopt(now, recordsLoss);
         }
         return true;
     }
 
-    private void adopt(Optional<UUID> now, boolean isLoss) {
+    /** @param recordsLoss whether the loss after which it came is recorded: then a report of it is no news */
+    private void adopt(Optional<UUID> now, boolean recordsLoss) {
         value = now;
-        isRecorded = isLoss && now.isPresent();
+        isRecorded = recordsLoss && now.isPresent();
         generation++;
     }
 }

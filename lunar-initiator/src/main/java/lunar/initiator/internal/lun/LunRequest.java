@@ -19,6 +19,8 @@ final class LunRequest {
     /** For the {@link WriteLedger}: the number of a flush, and losses at its submission or at that of a write. */
     long flushNumber;
     long lossesBefore;
+    /** The write cache counted as on when the command was sent: what it has written may not be destaged later. */
+    boolean wasVolatile;
     /** The loss that a flush has failed with; 0 for none. */
     long lossToReport;
 
@@ -41,6 +43,7 @@ final class LunRequest {
         needsFlush = false;
         flushing = false;
         isRepeated = false;
+        wasVolatile = false;
         lossToReport = 0;
     }
 

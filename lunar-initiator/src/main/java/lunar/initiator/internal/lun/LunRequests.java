@@ -19,6 +19,7 @@ import lunar.initiator.internal.session.Command;
 import lunar.initiator.internal.session.SessionEngine;
 import lunar.initiator.internal.session.Tasks;
 import lunar.iscsi.pdu.Residual;
+import lunar.scsi.Bytes;
 import lunar.scsi.Lun;
 import lunar.scsi.block.SynchronizeCache;
 import org.jspecify.annotations.Nullable;
@@ -105,9 +106,15 @@ public final class LunRequests {
             state.lossesBefore = writes.reported();
             state.flushNumber = writes.beginFlush();
         } else {
-            state.lossesBefore = writes.losses();
+            beginWrite(state);
         }
         return state;
+    }
+
+    /** Notes what the end of a write is compared with; also when it is sent again: what is acknowledged last counts. */
+    private void beginWrite(LunRequest state) {
+        state.lossesBefore = writes.losses();
+        state.wasVolatile |= cache.isVolatile();
     }
 
     private void giveBack(Command command, LunRequest state, BlockRequest request) {
@@ -125,7 +132,7 @@ public final class LunRequests {
                 state.flushing || request.operation() != Operation.COMPARE_AND_WRITE, session);
         if (pauseMs != RetryPolicy.NEVER) {
             if (!command.isLost() && request.operation() != Operation.FLUSH && !state.flushing) {
-                state.lossesBefore = writes.losses(); // only what is acknowledged in the end counts
+                beginWrite(state);
             }
             CommandRetries.submit(command, pauseMs, tasks);
             return;
@@ -233,7 +240,7 @@ public final class LunRequests {
         if (request.operation() == Operation.FLUSH) { // the cache may have been on since the last one
             state.lossToReport = writes.endFlush(state.flushNumber, state.lossesBefore);
             isLost = state.lossToReport != 0;
-        } else if (!cache.isVolatile()) {
+        } else if (!state.wasVolatile && !cache.isVolatile()) {
             isLost = false;
             if (!request.fua()) {
                 writes.acknowledgedStable();
@@ -254,6 +261,14 @@ public final class LunRequests {
                 command.sense(), isFlush(state, request), hasVerifier());
     }
 
+    /**
+     * Whether the verifier shows if a reported loss is recorded already. A medium error of SYNCHRONIZE CACHE without
+     * C0h is one that the target has not counted: the verifier is as before.
+     */
+    private boolean isVerified(Bytes sense) {
+        return hasVerifier() && SenseMapping.sense(sense).isLostWrites();
+    }
+
     /** Ends a command that the target has failed because of lost writes; first reads the write verifier, if any. */
     private void lostWrites(Command command, LunRequest state, BlockRequest request) {
         String what = tasks.describe(command);
@@ -262,7 +277,7 @@ public final class LunRequests {
                 why + "; writes acknowledged since the last successful flush may be lost",
                 SenseMapping.failure(command.status(), command.sense(), what));
         long number = request.operation() == Operation.FLUSH ? state.flushNumber : 0;
-        if (hasVerifier()) {
+        if (isVerified(command.sense())) {
             check(known.beginCheck(), number, why,
                     loss -> checked(command, state, request, failure, loss));
         } else {
@@ -302,7 +317,7 @@ public final class LunRequests {
                 && (state.flushing || request.operation() != Operation.COMPARE_AND_WRITE)) {
             state.isRepeated = true;
             if (!isFlush(state, request)) {
-                state.lossesBefore = writes.losses();
+                beginWrite(state);
             }
             tasks.submit(command);
         } else {
@@ -315,16 +330,17 @@ public final class LunRequests {
      * Accounts for a command that was passed through and has succeeded: a flush of some blocks does not make any write
      * count as stable.
      *
+     * @param wasVolatile whether the write cache counted as on when it was sent
      * @param lossesBefore losses when it was sent
      * @param reportedBefore losses that had been reported when it was sent
      */
-    public void vouch(byte opcode, long lossesBefore, long reportedBefore)
+    public void vouch(byte opcode, boolean wasVolatile, long lossesBefore, long reportedBefore)
             throws LostWritesException {
         if (hasNoCache) {
             return;
         }
         if (BlockCommands.changesBlocks(opcode)) {
-            if (cache.isVolatile()) {
+            if (wasVolatile || cache.isVolatile()) {
                 writes.acknowledged(lossesBefore);
             } else {
                 writes.acknowledgedStable();
@@ -343,22 +359,27 @@ public final class LunRequests {
     }
 
     /**
-     * Accounts for a command that was passed through and has failed. If it has got a report of lost writes, the next
-     * flush fails as well: other users of the device wait for such a report. Then blocks, to read the write verifier.
+     * Accounts for a command that was passed through, by this device or its session, and has failed. If it has got a
+     * report of lost writes, the next flush fails as well: other users of the device wait for such a report. Does not
+     * block.
+     *
+     * @return completes when the report, if it was one, is accounted for: the write verifier may have to be read
      */
-    public void refused(byte opcode, ScsiResult result) {
+    public CompletableFuture<Void> refused(byte opcode, ScsiResult result) {
+        var accounted = new CompletableFuture<Void>();
         if (!SenseMapping.reportsLostWrites(result.status(), result.senseData(),
                 BlockCommands.synchronizesCache(opcode), hasVerifier())) {
-            return;
+            accounted.complete(null);
+            return accounted;
         }
         String why = name + ": a command that was passed through has failed: "
                 + SenseMapping.sense(result.senseData());
-        if (hasVerifier()) {
-            var checked = new CompletableFuture<Long>();
-            check(known.beginCheck(), 0, why, checked::complete);
-            long _ = checked.join();
+        if (isVerified(result.senseData())) {
+            check(known.beginCheck(), 0, why, _ -> accounted.complete(null));
         } else {
             long _ = writes.refused(0, why);
+            accounted.complete(null);
         }
+        return accounted;
     }
 }

@@ -3,6 +3,8 @@ package lunar.initiator.internal.lun;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import lunar.initiator.internal.retry.RetryPolicy;
 import lunar.initiator.internal.session.Command;
@@ -21,6 +23,8 @@ import lunar.scsi.vpd.WriteVerifier;
 final class VerifierQuery {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
     private static final int VPD_BYTES = 256;
+    /** Flushes of all paths wait for the verifier; without one, the report counts as a loss. */
+    private static final int PATIENCE_MS = 5_000;
 
     private final SessionEngine session;
     private final Tasks tasks;
@@ -36,15 +40,26 @@ final class VerifierQuery {
      * Sends a query.
      *
      * @param whenEnded called once, on the event loop's thread or before the method returns: with the verifier, or
-     *        empty if there is no valid response
+     *        empty if there is no valid response in time, even if the path is stalled
      */
     void ask(Consumer<Optional<UUID>> whenEnded) {
+        var hasEnded = new AtomicBoolean();
+        Consumer<Optional<UUID>> once = verifier -> {
+            if (!hasEnded.getAndSet(true)) {
+                whenEnded.accept(verifier);
+            }
+        };
         var retries = new RetryPolicy();
         Command ask = tasks.take();
         ask.prepare(lun.value(), MemorySegment.ofArray(new byte[VPD_BYTES]), MemorySegment.NULL,
-                command -> ended(command, retries, whenEnded));
+                command -> ended(command, retries, once));
         ask.encode(new Inquiry(true, WriteVerifier.CODE, VPD_BYTES));
         tasks.submit(ask);
+        try {
+            session.loop().schedule(() -> once.accept(Optional.empty()), PATIENCE_MS);
+        } catch (RejectedExecutionException _) {
+            once.accept(Optional.empty()); // the initiator was closed
+        }
     }
 
     private void ended(Command command, RetryPolicy retries,

@@ -68,20 +68,6 @@ public final class WriteLedger {
         raise(acknowledged, unlisted.get());
     }
 
-    /**
-     * Records that the write cache was off at a later time: what was in it has been destaged.
-     *
-     * @param number from {@link #beginFlush}, at a time before; later writes are not covered
-     * @param lossesBefore losses at that time
-     * @return whether there are no acknowledged writes left that may be unstable
-     */
-    public synchronized boolean destaged(long number, long lossesBefore) {
-        if (losses == lossesBefore) {
-            raise(flushed, number);
-        }
-        return !isDirty();
-    }
-
     /** Records that a loss affects a write; without effect while an earlier one is still to be reported. */
     private synchronized void concerned() {
         raise(pending, reported.get() + 1);
@@ -176,10 +162,11 @@ public final class WriteLedger {
      * Records that the unit may have lost its volatile cache: the next flush fails if there are unflushed writes.
      *
      * @param why event and unit, for the message
+     * @return false if nothing is recorded, since the cache is known to survive
      */
-    public synchronized void lost(String why) {
+    public synchronized boolean lost(String why) {
         if (survives) {
-            return;
+            return false;
         }
         long number = losses + 1;
         cause = why;
@@ -189,5 +176,6 @@ public final class WriteLedger {
             LOG.log(System.Logger.Level.WARNING, "{0}; the next flush fails, since unflushed "
                     + "writes may be lost", why);
         }
+        return true;
     }
 }
