@@ -318,7 +318,7 @@ public final class TargetServer implements AutoCloseable {
         CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
                 .completeOnTimeout(null, shared.limits().answerTimeoutMs(), TimeUnit.MILLISECONDS)
                 .join();
-        units.end();
+        units.end().join();
         transports.close();
     }
 

@@ -3,8 +3,11 @@ package lunar.target;
 import static lunar.target.TargetFixture.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.HexFormat;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
@@ -329,6 +332,51 @@ class TargetLostWritesTest {
             device.losses.set(1);
             assertThat(flush(one)).isEqualTo(WRITE_ERROR);
             assertThat(verifier(one)).as("another loss").isNotEqualTo(after);
+        }
+    }
+
+    /** Sessions keep no order: success at one portal group could overtake the failure at the other. */
+    @Test
+    void shouldReportALossToAPortAtEachPortalGroup() throws Exception {
+        var any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        try (var server = TargetServer.builder().portal(PortalSpec.of(any))
+                .portal(PortalSpec.of(any).withGroup(2))
+                .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, device)).start();
+                var one = RawInitiator.ready(server, 1);
+                var two = new RawInitiator(server.portals().getLast().getPort())) {
+            assertThat(two.login(RawInitiator.isid(1)).status()).isZero();
+            assertThat(two.takeAttentions()).isPositive();
+            assertThat(server.sessionCount()).isEqualTo(2);
+            device.losses.set(1);
+            assertThat(flush(one)).isEqualTo(WRITE_ERROR);
+            assertThat(flush(one)).isZero();
+            assertThat(flush(two)).isEqualTo(WRITE_ERROR);
+            assertThat(flush(two)).isZero();
+        }
+    }
+
+    /** Its success does not show that the device has nothing to report any more. */
+    @Test
+    void shouldKeepTheWriteVerifierAfterAFlushThatBeganBeforeAnUncountedLoss() throws Exception {
+        var gated = new GatedDevice(device);
+        try (var server = TargetServer.builder().portal("127.0.0.1", 0)
+                .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, gated)).start();
+                var one = RawInitiator.ready(server, 1);
+                var two = RawInitiator.ready(server, 2)) {
+            var first = new AtomicBoolean(true);
+            gated.shut(1, _ -> first.getAndSet(false));
+            int early = two.send(RawInitiator.bytes(FLUSH), 0);
+            gated.awaitArrivals();
+            device.losses.set(1);
+            assertThat(flush(one)).isEqualTo(WRITE_ERROR);
+            String before = verifier(one);
+            gated.open();
+            RawInitiator.Received answer = two.receive();
+            assertThat(answer.bhs().itt()).isEqualTo(early);
+            assertThat(answer.status()).isEqualTo(Status.GOOD);
+            device.losses.set(1); // the same loss
+            assertThat(flush(one)).isEqualTo(WRITE_ERROR);
+            assertThat(verifier(one)).isEqualTo(before);
         }
     }
 }

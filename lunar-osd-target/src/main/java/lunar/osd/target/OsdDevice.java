@@ -111,8 +111,9 @@ final class OsdDevice implements PeripheralDevice, ModeCommands.Source {
     }
 
     @Override
-    public void stopFollowing() {
+    public CompletableFuture<Void> stopFollowing() {
         modes.end();
         threads.close(); // no LUN has the unit any more
+        return CompletableFuture.completedFuture(null);
     }
 }

@@ -101,11 +101,11 @@ final class OsdFixture implements AutoCloseable {
     }
 
     /** Ends the device, not its store. */
-    void end() throws Exception { unit.end(); }
+    void end() { unit.end().join(); }
 
     @Override
     public void close() throws Exception {
-        unit.end();
+        unit.end().join();
         store.close();
     }
 

@@ -241,17 +241,21 @@ public final class LogicalUnit {
             resets.begin(this::resetByOther);
             device.startFollowing();
         } catch (IOException | RuntimeException e) {
-            end();
+            var _ = end();
             throw e;
         }
     }
 
-    /** Follows no changes of other servers any more: no LUN has the unit. */
-    public void end() {
+    /**
+     * Follows no changes of other servers any more: no LUN has the unit. Does not block.
+     *
+     * @return completes when another instance may use the state of the unit, within a bounded time
+     */
+    public CompletableFuture<Void> end() {
         reservations.end();
         access.end();
         resets.end();
-        device.stopFollowing();
+        return device.stopFollowing();
     }
 
     /**

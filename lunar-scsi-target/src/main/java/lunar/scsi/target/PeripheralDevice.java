@@ -141,8 +141,12 @@ public interface PeripheralDevice {
     /**
      * Stops following changes by other servers, if it does, and releases threads. Called when no LUN has the unit any
      * more, perhaps several times.
+     *
+     * @return completes when another instance may use the state of the unit, within a bounded time
      */
-    default void stopFollowing() {}
+    default CompletableFuture<Void> stopFollowing() {
+        return CompletableFuture.completedFuture(null);
+    }
 
     /** Checks whether the device has changed by itself, for example its size. May block. */
     default void refresh() throws StorageException {}

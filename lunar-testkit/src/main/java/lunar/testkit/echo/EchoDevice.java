@@ -143,5 +143,8 @@ final class EchoDevice implements PeripheralDevice, ModeCommands.Source {
     }
 
     @Override
-    public void stopFollowing() { modes.end(); }
+    public CompletableFuture<Void> stopFollowing() {
+        modes.end();
+        return CompletableFuture.completedFuture(null);
+    }
 }

@@ -41,7 +41,7 @@ final class BlockCommands {
     private final int maxTransferBlocks;
     private final LogCounters.Family verifies;
     private final DiskModes modes;
-    private final ScsiTask.Ending flushed = this::flushed;
+    private final ScsiTask.Ending flushed = (task, failure) -> flushed(task, failure, 0);
     private final ScsiTask.Ending flushingEnding = this::flushAfter;
     private final ScsiTask.Ending cachedChangeEnded = this::cachedChangeEnded;
 
@@ -246,13 +246,16 @@ final class BlockCommands {
     }
 
     void flush(ScsiTask task) {
+        long uncounted = disk.uncountedLosses();
         task.request().asFlush();
-        task.submit(device, flushed);
+        task.submit(device, uncounted == 0
+                ? flushed
+                : (same, failure) -> flushed(same, failure, uncounted));
     }
 
-    private void flushed(ScsiTask task, @Nullable StorageException failure) {
+    private void flushed(ScsiTask task, @Nullable StorageException failure, long uncounted) {
         if (failure == null && !task.aborted()) {
-            disk.flushed(task.nexus());
+            disk.flushed(task.nexus(), uncounted);
         }
         ended(task, failure);
     }

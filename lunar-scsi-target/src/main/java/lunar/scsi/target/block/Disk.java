@@ -286,9 +286,9 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
     }
 
     @Override
-    public void stopFollowing() {
-        disk.stopFollowing();
+    public CompletableFuture<Void> stopFollowing() {
         identity.end();
+        return disk.stopFollowing();
     }
 
     /** {@inheritDoc} Nexuses are told of another capacity (SBC-4 section 4.5). */

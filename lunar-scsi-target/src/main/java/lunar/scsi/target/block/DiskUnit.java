@@ -160,9 +160,18 @@ final class DiskUnit implements CopyUnit {
         losses.lost(told, count, unit.nexuses()); // last: also to nexuses that were not present a moment ago
     }
 
-    /** Records a successful flush of a nexus. */
-    void flushed(Nexus nexus) {
-        verifier.flushed();
+    /** Returns the number of reported losses that the device does not count, to be passed to {@link #flushed}. */
+    long uncountedLosses() {
+        return verifier.uncounted();
+    }
+
+    /**
+     * Records a successful flush of a nexus.
+     *
+     * @param uncountedBefore {@link #uncountedLosses} when it was submitted
+     */
+    void flushed(Nexus nexus, long uncountedBefore) {
+        verifier.flushed(uncountedBefore);
         if (losses.any()) {
             losses.flushed(nexus);
         }
@@ -242,11 +251,11 @@ final class DiskUnit implements CopyUnit {
         erasures.begin(profile.readOnly() || device.readOnly());
     }
 
-    /** Follows no changes of other servers any more, and saves no losses. */
-    void stopFollowing() {
+    /** Follows no changes of other servers any more; completes when losses are saved. */
+    CompletableFuture<Void> stopFollowing() {
         modes.end();
         erasures.end();
-        verifier.end();
+        return verifier.end();
     }
 
     /** Looks at what changes of mode pages, by any server, make due. */

@@ -5,29 +5,31 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import lunar.scsi.target.Nexus;
+import lunar.scsi.target.Registrant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports to every initiator port of a unit that acknowledged writes may be lost. A device may report a loss only once,
- * to the port that flushes first (a LUN of another target that was reset). The other ports wrote to the same cache, and
- * their next flush or write with FUA would succeed. Therefore a command of each port that has a session at the time
- * fails once, also after the port has logged in again; other ports learn of it at their next login ({@link
- * LossVerifier}). A device that counts its losses ({@link
+ * Reports to every nexus of a unit that acknowledged writes may be lost. A device may report a loss only once, to the
+ * nexus that flushes first (a LUN of another target that was reset). The others wrote to the same cache, and their next
+ * flush or write with FUA would succeed. Therefore a command of each nexus that is present at the time fails once, also
+ * after its initiator port has logged in again to the same target port; others learn of it at their next login ({@link
+ * LossVerifier}). An initiator port with sessions at several target ports is told by each: they keep no order, so
+ * success at one could overtake the failure at another. A device that counts its losses ({@link
  * lunar.block.BlockDevice#writeLosses}) may lose more while an earlier loss is not acknowledged yet: a command of a
- * port that was told of fewer losses fails again. Thread-safe; costs a volatile read while nothing is owed.
+ * nexus that was told of fewer losses fails again. Thread-safe; costs a volatile read while nothing is owed.
  */
 final class LossNotices {
-    /** Maximum number of remembered ports; beyond it the oldest are forgotten. */
-    private static final int MAX_PORTS = 4096;
+    /** Maximum number of remembered nexuses; beyond it the oldest are forgotten. */
+    private static final int MAX_NEXUSES = 4096;
     private static final long TOLD_OF_NONE = -1;
 
     /**
-     * By port name: number of losses that the port was told of since its last successful flush. A port whose number is
-     * behind is owed a failure. Guarded by itself.
+     * Number of losses that a nexus was told of since its last successful flush. A nexus whose number is behind is owed
+     * a failure. Guarded by itself.
      */
-    private final Map<String, Long> ports = new LinkedHashMap<>();
+    private final Map<Registrant, Long> known = new LinkedHashMap<>();
     private volatile boolean any;
-    /** Loss count of the device when it last reported a loss; guarded by the ports. */
+    /** Loss count of the device when it last reported a loss; guarded by the map. */
     private long seen;
 
     /** Whether any failure is owed. */
@@ -40,22 +42,22 @@ final class LossNotices {
      * @param losses loss count of the device
      */
     void lost(@Nullable Nexus told, long losses, List<Nexus> nexuses) {
-        synchronized (ports) {
+        synchronized (known) {
             for (Nexus nexus : nexuses) {
-                ports.putIfAbsent(nexus.initiatorPort(), TOLD_OF_NONE);
+                known.putIfAbsent(nexus.registrant(), TOLD_OF_NONE);
             }
             seen = Math.max(seen, losses);
             any = true;
             if (told != null) {
-                ports.put(told.initiatorPort(), seen);
+                known.put(told.registrant(), seen);
             }
             forgetOldest();
         }
     }
 
     private void forgetOldest() {
-        Iterator<String> oldest = ports.keySet().iterator();
-        while (ports.size() > MAX_PORTS) {
+        Iterator<Registrant> oldest = known.keySet().iterator();
+        while (known.size() > MAX_NEXUSES) {
             oldest.next();
             oldest.remove();
         }
@@ -63,11 +65,11 @@ final class LossNotices {
 
     /** Whether a command of a nexus must fail now; if so, marks the nexus as told. */
     boolean take(Nexus nexus) {
-        synchronized (ports) {
-            Long told = ports.get(nexus.initiatorPort());
+        synchronized (known) {
+            Long told = known.get(nexus.registrant());
             boolean isOwed = told != null && told < seen;
             if (isOwed) {
-                ports.put(nexus.initiatorPort(), seen);
+                known.put(nexus.registrant(), seen);
             }
             return isOwed;
         }
@@ -78,9 +80,9 @@ final class LossNotices {
      * stays.
      */
     void flushed(Nexus nexus) {
-        synchronized (ports) {
-            ports.remove(nexus.initiatorPort(), seen);
-            any = !ports.isEmpty();
+        synchronized (known) {
+            known.remove(nexus.registrant(), seen);
+            any = !known.isEmpty();
         }
     }
 }

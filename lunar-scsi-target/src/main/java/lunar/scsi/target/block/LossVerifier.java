@@ -2,8 +2,9 @@ package lunar.scsi.target.block;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import lunar.block.BlockDevice;
 import lunar.scsi.target.StateStore;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +15,10 @@ import org.jspecify.annotations.Nullable;
  * writes that the device counts or reports, so that a host which had no session at that time learns of the loss at its
  * next login; also after a restart of the server, if the state of the unit outlives it. It does not change with that of
  * the device, whose losses are counted while it is open: an {@code iscsi:} device learns of another verifier without a
- * loss of the hosts' writes. Thread-safe.
+ * loss of the hosts' writes.
+ *
+ * <p>If several servers share the unit, it is that of the device as soon as this has changed, since a host that goes on
+ * at another server must find the same one there. Thread-safe.
  */
 final class LossVerifier {
     private static final System.Logger LOG = System.getLogger("lunar.target");
@@ -32,10 +36,12 @@ final class LossVerifier {
     private long reported;
     /** Whether the device has reported a loss without counting it, and no flush has succeeded since. */
     private volatile boolean isUncounted;
+    /** Number of such reports. Changed under this object's monitor. */
+    private volatile long uncounted;
     /** Changes with each loss; null before the first. Changed under this object's monitor. */
     private volatile @Nullable UUID epoch;
-    /** Saves the epoch; null while nothing is to be saved. Guarded by this, as the end of saving. */
-    private @Nullable Thread saver;
+    /** Completes when there is nothing to be saved, or nobody waits for it any longer. Guarded by this. */
+    private CompletableFuture<Void> saved = CompletableFuture.completedFuture(null);
     private boolean ended;
 
     /** @throws IOException if the saved state cannot be read */
@@ -86,6 +92,7 @@ final class LossVerifier {
     synchronized boolean reported(long count) {
         boolean isNew = count == 0 ? !isUncounted : count > reported;
         if (count == 0) {
+            uncounted++;
             isUncounted = true;
         }
         if (isNew) {
@@ -96,9 +103,25 @@ final class LossVerifier {
         return isNew;
     }
 
-    /** Records that a flush has succeeded. */
-    void flushed() {
+    /** Returns how often the device has reported a loss without counting it, to be passed to {@link #flushed}. */
+    long uncounted() {
+        return uncounted;
+    }
+
+    /**
+     * Records that a flush has succeeded.
+     *
+     * @param uncountedBefore what {@link #uncounted} returned before it was submitted: an older one does not show that
+     *        the device has no loss to report any more
+     */
+    void flushed(long uncountedBefore) {
         if (isUncounted) { // only after a loss
+            clear(uncountedBefore);
+        }
+    }
+
+    private synchronized void clear(long uncountedBefore) {
+        if (uncounted == uncountedBefore) {
             isUncounted = false;
         }
     }
@@ -106,34 +129,41 @@ final class LossVerifier {
     /** Begins an epoch; with the monitor. Saves it in the background, since this may be a device's thread. */
     private void change() {
         epoch = UUID.randomUUID();
-        if (isSaved() && saver == null && !ended) {
-            saver = Thread.ofPlatform().daemon().name("lunar-write-losses").start(this::save);
+        if (isSaved() && saved.isDone() && !ended) {
+            var done = new CompletableFuture<Void>();
+            saved = done;
+            var _ = Thread.ofPlatform().daemon().name("lunar-write-losses")
+                    .start(() -> save(done));
         }
+    }
+
+    /** Like {@link #end(long)}, with the time that a disk normally needs. */
+    CompletableFuture<Void> end() {
+        return end(END_MS);
     }
 
     /**
-     * Waits until the epoch is saved, and saves no later one: another instance may use the store from now on. Does not
-     * wait forever for a disk that does not answer.
+     * Saves no later epoch than the present one: another instance may use the store from now on. Does not block.
+     *
+     * @param patienceMs time for a disk to answer; after it, an epoch that waits for an older one is not saved
+     * @return completes when the epoch is saved, or the time is over
      */
-    void end() {
-        Thread last;
+    CompletableFuture<Void> end(long patienceMs) {
+        CompletableFuture<Void> last;
         synchronized (this) {
             ended = true;
-            last = saver;
+            last = saved;
         }
-        try {
-            if (last != null && !last.join(Duration.ofMillis(END_MS))) {
-                LOG.log(System.Logger.Level.WARNING,
-                        "{0}: a loss of acknowledged writes is still being saved", device);
-            }
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
-        }
+        return last.orTimeout(patienceMs, TimeUnit.MILLISECONDS).exceptionally(_ -> {
+            LOG.log(System.Logger.Level.WARNING,
+                    "{0}: a loss of acknowledged writes is still being saved", device);
+            return null;
+        });
     }
 
-    private void save() {
-        UUID saved = null;
-        for (UUID next = next(saved); next != null; next = next(saved)) {
+    private void save(CompletableFuture<Void> done) {
+        UUID last = null;
+        for (UUID next = next(last, done); next != null; next = next(last, done)) {
             try {
                 store.save(STATE, encode(next));
             } catch (IOException | RuntimeException e) {
@@ -142,25 +172,29 @@ final class LossVerifier {
                                 + " flushed since are not told of it after a restart: {1}",
                         device, e.toString());
             }
-            saved = next;
+            last = next;
         }
     }
 
-    /** Returns the epoch to be saved; null if it is that which was saved last, after which no thread saves. */
-    private synchronized @Nullable UUID next(@Nullable UUID saved) {
-        UUID now = epoch;
-        if (now == null || now.equals(saved)) {
-            saver = null;
-            return null;
+    /** Returns the epoch to be saved; null if there is none, after which no thread saves. */
+    private @Nullable UUID next(@Nullable UUID last, CompletableFuture<Void> done) {
+        synchronized (this) {
+            UUID now = epoch;
+            if (now != null && !now.equals(last) && !done.isDone()) {
+                return now;
+            }
+            saved = CompletableFuture.completedFuture(null);
         }
-        return now;
+        done.complete(null); // without the monitor, since others wait for it
+        return null;
     }
 
     /** Returns the verifier. */
     UUID value() {
         UUID now = epoch;
-        return now == null
-                ? base
+        UUID below = store.isShared() ? device.writeVerifier().orElse(base) : base;
+        return now == null || !below.equals(base)
+                ? below
                 : UUID.nameUUIDFromBytes(ByteBuffer.allocate(4 * Long.BYTES).put(encode(base))
                         .put(encode(now)).array());
     }

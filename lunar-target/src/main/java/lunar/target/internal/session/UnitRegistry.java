@@ -48,29 +48,38 @@ public final class UnitRegistry {
     /**
      * Removes one LUN of a unit, after the commands to that LUN have ended.
      *
-     * @return completes when the device is no longer in use, if this was the last LUN
+     * @return completes when the device is no longer in use, and the unit's state is saved, if this was the last LUN
      */
-    synchronized CompletableFuture<Void> giveBack(LogicalUnit unit) {
+    CompletableFuture<Void> giveBack(LogicalUnit unit) {
         UnitKey key = unit.key();
-        Shared known = Objects.requireNonNull(units.get(key));
-        if (known.luns() > 1) {
-            units.put(key, new Shared(unit, known.luns() - 1));
-            return CompletableFuture.completedFuture(null);
+        synchronized (this) {
+            Shared known = Objects.requireNonNull(units.get(key));
+            if (known.luns() > 1) {
+                units.put(key, new Shared(unit, known.luns() - 1));
+                return CompletableFuture.completedFuture(null);
+            }
+            units.remove(key);
         }
-        units.remove(key);
         return end(unit);
     }
 
     /** Follows other servers as long as something works on the device here: one that takes that over waits for it. */
     private static CompletableFuture<Void> end(LogicalUnit unit) {
-        return unit.quiet().whenComplete((_, _) -> unit.end());
+        return unit.quiet().exceptionally(_ -> null).thenCompose(_ -> unit.end());
     }
 
-    /** Ends what units do for other servers of theirs, when nothing works on their devices any more. */
-    public void end() {
-        all().forEach(unit -> {
-            var _ = end(unit);
-        });
+    /**
+     * Ends what units do for other servers of theirs, when nothing works on their devices any more. Does not block.
+     *
+     * @return completes when the state of all units is saved, within a bounded time, but for those on whose devices
+     *         something still works
+     */
+    public CompletableFuture<Void> end() {
+        return CompletableFuture.allOf(all().stream().map(unit -> {
+            boolean isQuiet = unit.quiet().isDone();
+            CompletableFuture<Void> end = end(unit);
+            return isQuiet ? end : CompletableFuture.<Void>completedFuture(null);
+        }).toArray(CompletableFuture[]::new));
     }
 
     private synchronized List<LogicalUnit> all() {
