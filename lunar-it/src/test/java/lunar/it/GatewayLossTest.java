@@ -28,10 +28,8 @@ import lunar.store.MemoryDevice;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests that each host of a gateway learns of a loss which the gateway's device reports only once. */
-@Timeout(120)
 class GatewayLossTest {
     /** A LUN of an array without a write verifier, which loses its cache. */
     private static final class Array extends ForwardingDevice {
