@@ -23,6 +23,9 @@ public interface DeviceRecords {
 
         @Override
         public boolean hasServed(UUID identity) { return false; }
+
+        @Override
+        public boolean settlesIdentities() { return false; }
     };
 
     /**
@@ -46,6 +49,23 @@ public interface DeviceRecords {
 
     /** Whether a server with these records, of this version or an earlier one, has served a unit of this identity. */
     boolean hasServed(UUID identity);
+
+    /** Whether the identity that a device gets with these records is final: the device may be labelled with it. */
+    default boolean settlesIdentities() {
+        return true;
+    }
+
+    /**
+     * Returns the records about connections of devices to their storage; empty if there are none that outlive the
+     * process, or if another live process uses them.
+     */
+    default Optional<ConnectionRecords> connections() { return Optional.empty(); }
+
+    /**
+     * Returns records for the members of a device, which are never seen by hosts: nothing is recorded of their
+     * identities, only of their connections.
+     */
+    default DeviceRecords ofMembers() { return new RecordsOfMembers(connections()); }
 
     /** Returns labels for a device that has none ({@link BlockDevice#labels}); empty if records do not persist. */
     default Optional<DeviceLabels> labels(Identity identity) {

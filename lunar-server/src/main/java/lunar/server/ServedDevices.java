@@ -54,7 +54,7 @@ final class ServedDevices implements AutoCloseable {
      * @throws IOException if the directory cannot be made
      */
     ServedDevices(Optional<Path> states, ServerListener listener) throws IOException {
-        records = new StateRecords(states);
+        records = new StateRecords(states, listener);
         this.listener = listener;
     }
 
@@ -243,7 +243,19 @@ final class ServedDevices implements AutoCloseable {
                 .toArray(CompletableFuture[]::new)));
         List<Open> open = List.copyOf(devices.values());
         devices.clear();
-        closeInReverse(open);
+        try {
+            closeInReverse(open);
+        } finally {
+            unlock();
+        }
+    }
+
+    private void unlock() {
+        try {
+            records.close();
+        } catch (IOException e) {
+            listener.warned("the state directory cannot be unlocked", e);
+        }
     }
 
     /** Closes all, even when one fails; the first failure has the others suppressed. */

@@ -59,6 +59,7 @@ public final class StorageServer implements AutoCloseable {
         } finally {
             if (!started) {
                 round.cancel();
+                devices.close();
             }
         }
         round.keep(CompletableFuture.completedFuture(null));

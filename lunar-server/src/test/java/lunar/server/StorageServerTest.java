@@ -2,6 +2,7 @@ package lunar.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -58,6 +59,33 @@ class StorageServerTest {
             assertThat(found.get(ValueLayout.JAVA_BYTE, 511)).isEqualTo((byte) 7);
             assertThat(server.sessionCount()).isEqualTo(1);
         }
+    }
+
+    @Test
+    void shouldRecordConnectionsInAStateDirectoryOfItsOwn(@TempDir Path folder) throws Exception {
+        var found = new ArrayList<Boolean>();
+        var warnings = new ArrayList<String>();
+        ServerPlan plan = plan("ram:1MiB").withState(folder).withOpener((uri, records) -> {
+            found.add(records.connections().isPresent());
+            return DeviceOpener.DEVICES.open(uri, records);
+        });
+        var listener = new ServerListener() {
+            @Override
+            public void warned(String message, @Nullable IOException cause) {
+                warnings.add(message);
+            }
+        };
+        try (StorageServer _ = StorageServer.start(plan, listener)) {
+            assertThat(warnings).isEmpty();
+            StorageServer.start(plan, listener).close();
+            assertThat(warnings).singleElement(STRING)
+                    .contains("is in use by another server");
+        }
+        assertThatThrownBy(() -> StorageServer.start(plan("file:" + folder + "/none")
+                .withState(folder), listener)).isInstanceOf(InvalidPlanException.class);
+        StorageServer.start(plan, listener).close();
+        assertThat(found).containsExactly(true, false, true);
+        assertThat(warnings).hasSize(1);
     }
 
     @Test

@@ -83,7 +83,7 @@ final class FileIdentity {
         UUID uuid = known.orElseGet(
                 () -> created || birth.born().isEmpty() ? UUID.randomUUID() : derived());
         boolean decides = known.isPresent() || created
-                || !records.records().equals(DeviceRecords.NONE);
+                || records.records().settlesIdentities();
         boolean labelled = own.filter(uuid::equals).isPresent() || (decides && label(uuid));
         boolean recorded = !labelled && records.records().isPersistent();
         if (recorded) {

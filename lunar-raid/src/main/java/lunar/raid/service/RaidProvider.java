@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.ServiceLoader;
 import java.util.Set;
 import lunar.block.BlockDevice;
+import lunar.block.DeviceRecords;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
 import lunar.block.StorageException;
@@ -19,7 +20,15 @@ public final class RaidProvider implements DeviceProvider {
 
     @Override
     public BlockDevice open(DeviceUri uri) throws StorageException {
-        return RunningVolume.open(VolumeSpec.of(uri), Devices::open, hosts(), _ -> {});
+        return open(uri, DeviceRecords.NONE);
+    }
+
+    /** {@inheritDoc} A volume has its identity in its superblocks; the records are for connections of its members. */
+    @Override
+    public BlockDevice open(DeviceUri uri, DeviceRecords records) throws StorageException {
+        DeviceRecords ofMembers = records.ofMembers();
+        return RunningVolume.open(VolumeSpec.of(uri), member -> Devices.open(member, ofMembers),
+                hosts(), _ -> {});
     }
 
     /** Returns the hosts in this process that are told of volumes. */
