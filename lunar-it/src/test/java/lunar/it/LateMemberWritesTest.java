@@ -81,7 +81,7 @@ class LateMemberWritesTest {
         }
     }
 
-    private static VolumeSpec created(List<String> uris) throws IOException {
+    static VolumeSpec created(List<String> uris) throws IOException {
         var members = new ArrayList<Creation.Member>();
         for (String uri : uris) {
             members.add(new Creation.Member(uri, UUID.randomUUID(), open(uri)));

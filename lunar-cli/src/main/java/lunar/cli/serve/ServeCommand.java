@@ -99,8 +99,8 @@ public final class ServeCommand extends DeviceCommand {
     private @Nullable Digest dataDigest;
 
     @Option(names = "--state", paramLabel = "DIR",
-            description = "Directory for reservations and saved mode pages, so that they outlive "
-                    + "the server. Default: none.")
+            description = "Directory for reservations, saved mode pages and sessions of iscsi: "
+                    + "devices, so that they outlive the server. Default: none.")
     private @Nullable Path state;
 
     @Option(names = "--isns", paramLabel = "HOST[:PORT]", converter = IsnsAddress.Converter.class,

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import lunar.block.BlockRequest;
@@ -12,6 +13,7 @@ import lunar.block.Identity;
 import lunar.block.StorageException;
 import lunar.initiator.Initiator;
 import lunar.initiator.Session;
+import lunar.initiator.SessionOptions;
 import lunar.initiator.internal.retry.Backoff;
 import lunar.iscsi.pdu.Isid;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * portal group. Thread-safe.
  */
 final class HeldWrites implements BarrierUser {
+    private static final System.Logger LOG = System.getLogger("lunar.initiator");
+
     private final String unit;
     private final UsablePaths paths;
     private final Initiator initiator;
@@ -35,6 +39,7 @@ final class HeldWrites implements BarrierUser {
     private final ExpiryTimer expiry = new ExpiryTimer(this::expire); // guarded by the lock
     private boolean adopting; // guarded by the lock
     private boolean closed; // guarded by the lock
+    private volatile @Nullable SessionJournal journal;
     private volatile @Nullable WriteBarrier barrier;
 
     /** @param unit name of the unit, for messages */
@@ -46,17 +51,34 @@ final class HeldWrites implements BarrierUser {
         patienceMs = Math.max(options.noPathMs(), MultipathOptions.DEFAULT_NO_PATH_MS);
     }
 
-    /** Joins the barrier of the unit. Must be called before the first request. */
-    void begin(Identity identity) {
+    /** Returns the records of the sessions, for the process that comes after this one. Only after {@link #begin}. */
+    SessionJournal journal() {
+        return Objects.requireNonNull(journal);
+    }
+
+    /**
+     * Joins the barrier of the unit, and raises it for sessions that an earlier process has left. Must be called before
+     * the first request. No effect after the first call.
+     */
+    void begin(Identity identity) throws StorageException {
+        if (journal != null) {
+            return;
+        }
+        SessionOptions first = options.paths().getFirst();
+        var sessions = new SessionJournal(options.records(), first.targetName(), identity);
+        List<PathSession> earlier = sessions.earlier().stream()
+                .map(left -> PathSession.ofEarlier(left, first, sessions)).toList();
         lock.lock();
         try {
             if (barrier == null && !closed) {
-                barrier = WriteBarrier.join(this, options.paths().getFirst().targetName(),
-                        identity);
+                WriteBarrier joined = WriteBarrier.join(this, first.targetName(), identity);
+                joined.inherit(earlier);
+                barrier = joined;
             }
         } finally {
             lock.unlock();
         }
+        journal = sessions; // last: where it fails, the next path begins
     }
 
     /** Handles a failed request. Where its session may still perform it, writes to its blocks wait. */
@@ -84,6 +106,7 @@ final class HeldWrites implements BarrierUser {
     void abandon(PathSession session, Session made) {
         WriteBarrier mine = barrier;
         session.isNotAt(made.options().withPortal(made.portal()));
+        session.leftByPath();
         if (mine != null) {
             mine.abandon(session);
         }
@@ -221,14 +244,27 @@ final class HeldWrites implements BarrierUser {
 
     private void endOthers(WriteBarrier mine) {
         var backoff = new Backoff(options.minPauseMs(), options.maxPauseMs());
+        boolean first = true;
         do {
             for (PathSession other : mine.staleBeside(this)) {
                 if (other.isInDoubt() && SessionFence.end(initiator, other,
                         paths.sessionsBeside(null), true)) {
                     mine.lower(List.of(other));
+                } else if (first && other.isEarlier() && other.isInDoubt()) {
+                    tellBlocked(other);
                 }
             }
+            first = false;
         } while (pause(mine, backoff.nextMs()));
+        journal().store();
+    }
+
+    private void tellBlocked(PathSession earlier) {
+        LOG.log(System.Logger.Level.WARNING, "{0}: writes wait for the end of {1}, which a killed"
+                + " process has left: no portal of its group accepts the login that ends it."
+                + " Restore one of them; if they are gone for good, and nothing on the way can"
+                + " hold writes any longer, stop the server and remove {2} from its state directory",
+                unit, earlier, journal().name());
     }
 
     /** Waits before the next attempt; returns false if there is nothing left to do. */
@@ -268,6 +304,10 @@ final class HeldWrites implements BarrierUser {
         WriteBarrier mine = barrier;
         if (mine != null) {
             mine.leave(this, left);
+        }
+        SessionJournal sessions = journal;
+        if (sessions != null) {
+            sessions.close();
         }
     }
 }

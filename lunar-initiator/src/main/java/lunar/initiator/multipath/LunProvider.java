@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import lunar.block.BlockDevice;
 import lunar.block.DeviceGoneException;
+import lunar.block.DeviceRecords;
 import lunar.block.DeviceUri;
 import lunar.block.StorageException;
 import lunar.block.spi.DeviceProvider;
@@ -31,6 +32,12 @@ public final class LunProvider implements DeviceProvider {
 
     @Override
     public BlockDevice open(DeviceUri uri) throws StorageException {
+        return open(uri, DeviceRecords.NONE);
+    }
+
+    /** {@inheritDoc} The records of connections have the sessions, for the process that comes after this one. */
+    @Override
+    public BlockDevice open(DeviceUri uri, DeviceRecords records) throws StorageException {
         IscsiUri parsed = IscsiUri.of(uri);
         Lun lun = parsed.lun().orElseThrow(() -> new IllegalArgumentException(
                 "the URI of " + parsed.sessionOptions().targetName()
@@ -39,7 +46,9 @@ public final class LunProvider implements DeviceProvider {
                 .of(parsed.initiatorName().orElse(InitiatorOptions.DEFAULT_NAME))
                 .withPolling(parsed.polling()).withRdmaDevice(parsed.rdmaProvider()));
         try {
-            return MultipathDevice.open(initiator, options(initiator, parsed, lun),
+            MultipathOptions options = options(initiator, parsed, lun);
+            return MultipathDevice.open(initiator,
+                    records.connections().map(options::withRecords).orElse(options),
                     initiator::close);
         } catch (StorageException e) {
             initiator.close();

@@ -261,11 +261,11 @@ final class PathAgent implements Path {
             owner.reopened(this, opened);
             opened.onAttention(this::heard);
             noticeAccess(state(opened));
-            var served = new PathSession(initiator.name(), options, isid, made, opened,
-                    rules.paths().size() > 1
+            var served = PathSession.of(initiator.name(), options, isid, opened,
+                    rules.paths().size() > 1 || rules.records().isPresent()
                             ? SessionFence.serverOf(made, opened)
                             : Optional.empty(),
-                    owner.heldWrites());
+                    owner.heldWrites(), owner.heldWrites().journal());
             last = served;
             session = served;
             owner.register(opened);
@@ -334,7 +334,11 @@ final class PathAgent implements Path {
     /** Returns the last session of a closed device, where it is in doubt at the target and others have to end it. */
     List<PathSession> left() {
         PathSession before = last;
-        return before != null && before.isInDoubt() ? List.of(before) : List.of();
+        if (before == null) {
+            return List.of();
+        }
+        before.leftByPath();
+        return before.isInDoubt() ? List.of(before) : List.of();
     }
 
     /** Checks whether the unit is still reached by this session, and updates the access state. */

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import lunar.block.BlockRequest;
 import lunar.block.StorageException;
 import lunar.initiator.LunDevice;
@@ -16,7 +17,8 @@ import lunar.iscsi.pdu.Isid;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A present or past session of a path, as an I_T nexus at the target, with its writes of unknown outcome. After it has
+ * A present or past session of a path, perhaps one of an earlier process, as an I_T nexus at the target, with its
+ * writes of unknown outcome. After it has
  * ended without a Logout it is <em>stale</em>: the target may still execute those writes until it is known to have
  * ended the session. Thread-safe.
  */
@@ -30,13 +32,13 @@ final class PathSession {
         }
     }
 
-    private final String initiatorName;
     private final SessionOptions options;
-    private final Isid isid;
-    private final OptionalInt portalGroupTag;
-    private final Session session;
-    private final LunDevice device;
-    private final Optional<UUID> server;
+    private final SessionRecord nexus;
+    /** The session with its device; empty for that of an earlier process. */
+    private final Optional<LunDevice> device;
+    /** Run once, when no process has to end the session any longer. */
+    private final Runnable whenOver;
+    private final AtomicBoolean over = new AtomicBoolean();
     private final List<Range> unanswered = new ArrayList<>(0); // guarded by this
     private boolean everything; // guarded by this
     private boolean dead; // guarded by this
@@ -47,36 +49,64 @@ final class PathSession {
     /** The device of the path that had the session, and ends it by its next login; null once it is closed. */
     private volatile @Nullable BarrierUser owner;
 
-    /** @param server the server of Lunar that has the session, where that is known */
-    PathSession(String initiatorName, SessionOptions options, Isid isid, Session session,
-            LunDevice device, Optional<UUID> server, BarrierUser owner) {
-        this.initiatorName = initiatorName;
+    private PathSession(SessionOptions options, SessionRecord nexus, Optional<LunDevice> device,
+            @Nullable BarrierUser owner, Runnable whenOver) {
         this.options = options;
-        this.isid = isid;
-        this.session = session;
+        this.nexus = nexus;
         this.device = device;
-        this.server = server;
         this.owner = owner;
+        this.whenOver = whenOver;
         follower = owner;
-        portalGroupTag = session.loginResult().portalGroupTag();
+        everything = device.isEmpty();
     }
 
-    String initiatorName() { return initiatorName; }
+    /**
+     * Returns a session of this process, and records it.
+     *
+     * @param server the server of Lunar that has the session, where that is known
+     */
+    static PathSession of(String initiatorName, SessionOptions options, Isid isid, LunDevice device,
+            Optional<UUID> server, BarrierUser owner, SessionJournal journal) {
+        Session session = device.session();
+        var nexus = new SessionRecord(initiatorName, isid, options.scheme(), session.portal(),
+                session.loginResult().portalGroupTag(), server);
+        journal.add(nexus);
+        return new PathSession(options, nexus, Optional.of(device), owner,
+                () -> journal.remove(nexus));
+    }
+
+    /**
+     * Returns a session that an earlier process has left: any block may have a write of unknown outcome.
+     *
+     * @param options options of a session with the target, for its credentials
+     */
+    static PathSession ofEarlier(SessionRecord nexus, SessionOptions options,
+            SessionJournal journal) {
+        return new PathSession(options, nexus, Optional.empty(), null,
+                () -> journal.removeEarlier(nexus));
+    }
+
+    String initiatorName() { return nexus.initiatorName(); }
 
     /** Returns the options of the session's login, with the portal where it was. */
     SessionOptions options() {
-        return options.withPortal(session.portal());
+        return nexus.at(options);
     }
 
-    Isid isid() { return isid; }
+    Isid isid() { return nexus.isid(); }
 
-    OptionalInt portalGroupTag() { return portalGroupTag; }
+    OptionalInt portalGroupTag() { return nexus.portalGroupTag(); }
 
-    Session session() { return session; }
+    Session session() { return device().session(); }
 
-    LunDevice device() { return device; }
+    LunDevice device() { return device.orElseThrow(); }
 
-    Optional<UUID> server() { return server; }
+    Optional<UUID> server() { return nexus.server(); }
+
+    /** Whether both are of one nexus of earlier processes. */
+    boolean isEarlierLike(PathSession other) {
+        return isEarlier() && other.isEarlier() && nexus.equals(other.nexus);
+    }
 
     boolean isOf(BarrierUser device) { return device.equals(owner); }
 
@@ -84,15 +114,15 @@ final class PathSession {
 
     /** Whether a login by the portals of another session's group reaches the nexus (RFC 7143 section 4.4.1). */
     boolean isInGroupOf(PathSession other) {
-        return portalGroupTag.isPresent() && portalGroupTag.equals(other.portalGroupTag)
+        return portalGroupTag().isPresent() && portalGroupTag().equals(other.portalGroupTag())
                 && options.targetName().equals(other.options.targetName());
     }
 
     /** Whether a session would take the place of this one at the target (RFC 7143 section 6.3.5). */
     boolean isReinstatedBy(Session other, Isid by) {
-        return isid.equals(by)
-                && portalGroupTag.equals(other.loginResult().portalGroupTag())
-                && (portalGroupTag.isPresent() || session.portal().equals(other.portal()))
+        return isid().equals(by)
+                && portalGroupTag().equals(other.loginResult().portalGroupTag())
+                && (portalGroupTag().isPresent() || nexus.portal().equals(other.portal()))
                 && options.targetName().equals(other.targetName());
     }
 
@@ -123,7 +153,7 @@ final class PathSession {
     /** Whether it reaches its unit now, and so would have heard of a power failure. Blocks. */
     boolean reachesUnit() {
         try {
-            return PortGroup.isThere(device) && session.isOpen();
+            return PortGroup.isThere(device()) && session().isOpen();
         } catch (StorageException _) {
             return false;
         }
@@ -154,26 +184,45 @@ final class PathSession {
             if (dead) {
                 return false;
             }
-            if (!unanswered.isEmpty()) {
+            if (everything || !unanswered.isEmpty()) {
                 return true;
             }
         }
-        return session.leftUnanswered();
+        return session().leftUnanswered();
     }
 
     /** Records that the target has ended the session. */
-    synchronized void ended() {
-        dead = true;
-        unanswered.clear();
+    void ended() {
+        synchronized (this) {
+            dead = true;
+            unanswered.clear();
+        }
+        over();
+    }
+
+    private void over() {
+        if (over.compareAndSet(false, true)) {
+            whenOver.run();
+        }
+    }
+
+    /** Whether an earlier process has left it. */
+    boolean isEarlier() { return device.isEmpty(); }
+
+    /** Called when it has ended for this process: unless it is in doubt, no later process has to end it. */
+    void leftByPath() {
+        if (!isInDoubt()) {
+            over();
+        }
     }
 
     @Override
     public String toString() {
-        return "the session with " + options.targetName() + " at " + session.portal()
-                + " ("
-                + (portalGroupTag.isPresent()
-                        ? "portal group " + portalGroupTag.getAsInt() + ", "
+        return "the session with " + options.targetName() + " at "
+                + nexus.portal() + " ("
+                + (portalGroupTag().isPresent()
+                        ? "portal group " + portalGroupTag().getAsInt() + ", "
                         : "")
-                + "ISID " + isid + ")";
+                + "ISID " + isid() + ")";
     }
 }

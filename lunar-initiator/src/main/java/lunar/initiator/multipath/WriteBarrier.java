@@ -46,6 +46,15 @@ final class WriteBarrier {
         }
     }
 
+    /** Adds sessions that an earlier process has left, to be ended before anything is written. */
+    void inherit(List<PathSession> earlier) {
+        synchronized (stale) {
+            earlier.stream().filter(each -> stale.stream().noneMatch(each::isEarlierLike)).toList()
+                    .forEach(stale::add);
+            raised = !stale.isEmpty();
+        }
+    }
+
     /** Removes a closed device. The sessions that its paths have left are for others to end. */
     void leave(BarrierUser user, List<PathSession> left) {
         left.forEach(PathSession::orphan);
