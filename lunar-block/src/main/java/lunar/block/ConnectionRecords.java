@@ -24,4 +24,12 @@ public interface ConnectionRecords {
      * @throws IOException if the records cannot be written
      */
     void keep(String name, String value) throws IOException;
+
+    /**
+     * Removes the text of a name, if there is one; the removal is on stable storage when the call returns. Blocks.
+     *
+     * @param name lower-case letters, digits and hyphens
+     * @throws IOException if the records cannot be written
+     */
+    void remove(String name) throws IOException;
 }

@@ -50,6 +50,9 @@ class RecordedSessionsTest {
         @Override
         public void keep(String name, String value) { texts.put(name, value); }
 
+        @Override
+        public void remove(String name) { texts.remove(name); }
+
         List<String> lines() { return texts.values().stream().flatMap(String::lines).toList(); }
 
         /** Records a session of an earlier process, which need not be there any longer. */

@@ -236,17 +236,21 @@ final class ServedDevices implements AutoCloseable {
                 .join();
     }
 
-    /** Makes all stable and closes it, even when one fails; the first failure is thrown. */
+    /**
+     * Makes all stable and closes it, even when one fails; the first failure is thrown. The state directory is unlocked
+     * when no device is left, also of those whose commands have not ended in time: until then they have connections.
+     */
     @Override
     public void close() throws StorageException {
-        var _ = endsInTime(CompletableFuture.allOf(closing.values()
-                .toArray(CompletableFuture[]::new)));
+        var retired = CompletableFuture.allOf(closing.values()
+                .toArray(CompletableFuture[]::new));
+        var _ = endsInTime(retired);
         List<Open> open = List.copyOf(devices.values());
         devices.clear();
         try {
             closeInReverse(open);
         } finally {
-            unlock();
+            var _ = retired.whenComplete((_, _) -> unlock());
         }
     }
 

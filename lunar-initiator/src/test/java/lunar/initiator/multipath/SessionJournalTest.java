@@ -45,6 +45,9 @@ class SessionJournalTest {
             stored++;
         }
 
+        @Override
+        public void remove(String name) { text = ""; }
+
         /** Has another process left what is recorded. */
         void age() {
             text = text.replaceAll("(?m)^\\S+ ", UUID.randomUUID() + " ");

@@ -22,7 +22,25 @@ final class DirectoryStateStore implements StateStore {
     private final Path directory;
 
     DirectoryStateStore(Path directory) throws IOException {
-        this.directory = Files.createDirectories(directory);
+        this.directory = directory;
+        create(directory.toAbsolutePath());
+    }
+
+    /** Creates a directory, with those above it; each is on stable storage before something is saved in it. */
+    private static void create(Path directory) throws IOException {
+        Path parent = directory.getParent();
+        if (Files.isDirectory(directory) || parent == null) {
+            return;
+        }
+        create(parent);
+        Files.createDirectories(directory); // another process may have done so by now
+        force(parent);
+    }
+
+    private static void force(Path directory) throws IOException {
+        try (FileChannel entries = FileChannel.open(directory)) {
+            entries.force(true);
+        }
     }
 
     @Override
@@ -56,8 +74,13 @@ final class DirectoryStateStore implements StateStore {
         }
         Files.move(fresh, wanted, StandardCopyOption.ATOMIC_MOVE,
                 StandardCopyOption.REPLACE_EXISTING);
-        try (FileChannel entries = FileChannel.open(directory)) {
-            entries.force(true); // the rename itself
+        force(directory); // the rename itself
+    }
+
+    @Override
+    public synchronized void remove(String name) throws IOException {
+        if (Files.deleteIfExists(path(name))) {
+            force(directory);
         }
     }
 

@@ -63,6 +63,14 @@ public interface StateStore {
      */
     void save(String name, byte[] state) throws IOException;
 
+    /**
+     * Removes the state of a name, if there is one; durable like {@link #save}. The default implementation saves an
+     * empty state.
+     *
+     * @throws IOException if it cannot be removed
+     */
+    default void remove(String name) throws IOException { save(name, new byte[0]); }
+
     /** Whether other processes may change the saved state. */
     default boolean isShared() {
         return false;
@@ -113,6 +121,9 @@ public interface StateStore {
 
             @Override
             public void save(String name, byte[] state) { states.put(name, state.clone()); }
+
+            @Override
+            public void remove(String name) { states.remove(name); }
 
             @Override
             public boolean isPersistent() { return false; }
