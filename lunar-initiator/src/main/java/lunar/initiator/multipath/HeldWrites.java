@@ -72,7 +72,7 @@ final class HeldWrites implements BarrierUser {
         try {
             if (barrier == null && !closed) {
                 WriteBarrier joined = WriteBarrier.join(this, first.targetName(), identity);
-                joined.inherit(earlier);
+                joined.inherit(earlier, this);
                 barrier = joined;
             }
         } finally {
@@ -106,7 +106,6 @@ final class HeldWrites implements BarrierUser {
     void abandon(PathSession session, Session made) {
         WriteBarrier mine = barrier;
         session.isNotAt(made.options().withPortal(made.portal()));
-        session.leftByPath();
         if (mine != null) {
             mine.abandon(session);
         }

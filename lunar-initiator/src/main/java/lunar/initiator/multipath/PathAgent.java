@@ -307,15 +307,16 @@ final class PathAgent implements Path {
      */
     private void reinstated(Session made) {
         PathSession before = last;
-        if (before != null) {
-            if (before.isReinstatedBy(made, isid)) {
-                before.ended();
-            } else {
-                owner.heldWrites().abandon(before, made);
-            }
-            last = null;
+        last = null;
+        if (before != null && before.isReinstatedBy(made, isid)) {
+            before.ended();
+        } else if (before != null) {
+            owner.heldWrites().abandon(before, made);
         }
         owner.heldWrites().reinstated(made, isid);
+        if (before != null) {
+            before.over();
+        }
     }
 
     /**
@@ -337,7 +338,7 @@ final class PathAgent implements Path {
         if (before == null) {
             return List.of();
         }
-        before.leftByPath();
+        before.over();
         return before.isInDoubt() ? List.of(before) : List.of();
     }
 

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import lunar.block.BlockRequest;
+import lunar.block.DeviceGoneException;
 import lunar.block.StorageException;
 import lunar.initiator.LunDevice;
 import lunar.initiator.Session;
@@ -44,7 +45,10 @@ final class PathSession {
     private boolean dead; // guarded by this
     /** Portals of other groups, as "scheme://host:port". Guarded by this. */
     private final Set<String> elsewhere = new HashSet<>(0);
-    /** The device with a path that logs in with the ISID; null once it is closed. Guarded by this. */
+    /**
+     * The device with a path that logs in with the ISID, or that has found the session in the records; null once it is
+     * closed. Guarded by this.
+     */
     private @Nullable BarrierUser follower;
     /** The device of the path that had the session, and ends it by its next login; null once it is closed. */
     private volatile @Nullable BarrierUser owner;
@@ -64,9 +68,11 @@ final class PathSession {
      * Returns a session of this process, and records it.
      *
      * @param server the server of Lunar that has the session, where that is known
+     * @throws DeviceGoneException if too many sessions are recorded
      */
     static PathSession of(String initiatorName, SessionOptions options, Isid isid, LunDevice device,
-            Optional<UUID> server, BarrierUser owner, SessionJournal journal) {
+            Optional<UUID> server, BarrierUser owner, SessionJournal journal)
+            throws DeviceGoneException {
         Session session = device.session();
         var nexus = new SessionRecord(initiatorName, isid, options.scheme(), session.portal(),
                 session.loginResult().portalGroupTag(), server);
@@ -112,6 +118,13 @@ final class PathSession {
 
     void orphan() { owner = null; }
 
+    /** Has a device follow the session of an earlier process. */
+    synchronized void followedBy(BarrierUser device) {
+        if (follower == null) {
+            follower = device;
+        }
+    }
+
     /** Whether a login by the portals of another session's group reaches the nexus (RFC 7143 section 4.4.1). */
     boolean isInGroupOf(PathSession other) {
         return portalGroupTag().isPresent() && portalGroupTag().equals(other.portalGroupTag())
@@ -126,7 +139,10 @@ final class PathSession {
                 && options.targetName().equals(other.targetName());
     }
 
-    /** Records that a login with its ISID at this portal was in another group: it does not end this session. */
+    /**
+     * Records that a login with its ISID at this portal was in another group: it does not end this session, as long as
+     * the device is open.
+     */
     synchronized void isNotAt(SessionOptions at) {
         if (follower != null) {
             elsewhere.add(key(at));
@@ -191,28 +207,19 @@ final class PathSession {
         return session().leftUnanswered();
     }
 
-    /** Records that the target has ended the session. */
-    void ended() {
-        synchronized (this) {
-            dead = true;
-            unanswered.clear();
-        }
-        over();
-    }
-
-    private void over() {
-        if (over.compareAndSet(false, true)) {
-            whenOver.run();
-        }
+    /** Records that the target has ended the session, or that it is no longer tracked. {@link #over} follows. */
+    synchronized void ended() {
+        dead = true;
+        unanswered.clear();
     }
 
     /** Whether an earlier process has left it. */
     boolean isEarlier() { return device.isEmpty(); }
 
-    /** Called when it has ended for this process: unless it is in doubt, no later process has to end it. */
-    void leftByPath() {
-        if (!isInDoubt()) {
-            over();
+    /** Called when it has ended for this process: unless it is in doubt, no later process has to end it. May block. */
+    void over() {
+        if (!isInDoubt() && over.compareAndSet(false, true)) {
+            whenOver.run();
         }
     }
 

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class WriteBarrier {
     /** Maximum number of units with stale sessions and no device open; beyond it the oldest are forgotten. */
-    private static final int MAX_UNUSED = 4096;
+    static final int MAX_UNUSED = 4096;
 
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
 
@@ -47,10 +47,11 @@ final class WriteBarrier {
     }
 
     /** Adds sessions that an earlier process has left, to be ended before anything is written. */
-    void inherit(List<PathSession> earlier) {
+    void inherit(List<PathSession> earlier, BarrierUser by) {
         synchronized (stale) {
             earlier.stream().filter(each -> stale.stream().noneMatch(each::isEarlierLike)).toList()
                     .forEach(stale::add);
+            stale.stream().filter(PathSession::isEarlier).forEach(each -> each.followedBy(by));
             raised = !stale.isEmpty();
         }
     }
@@ -60,20 +61,23 @@ final class WriteBarrier {
         left.forEach(PathSession::orphan);
         left.forEach(session -> session.closed(user));
         stale().forEach(session -> session.closed(user));
+        List<PathSession> forgotten = List.of();
         synchronized (BARRIERS) {
             boolean _ = users.remove(user);
             if (users.isEmpty() && !raised) {
                 boolean _ = BARRIERS.remove(key, this);
             } else if (users.isEmpty()) {
-                forgetOldest();
+                forgotten = forgetOldest();
             }
         }
+        forgotten.forEach(PathSession::ended);
+        forgotten.forEach(PathSession::over);
         if (raised) {
             users().forEach(BarrierUser::adopt);
         }
     }
 
-    private static void forgetOldest() {
+    private static List<PathSession> forgetOldest() {
         List<WriteBarrier> unused = BARRIERS.values().stream().filter(each -> each.users.isEmpty())
                 .toList();
         if (unused.size() > MAX_UNUSED) {
@@ -82,7 +86,9 @@ final class WriteBarrier {
                     "{0}: too many lost sessions; unanswered writes of the oldest are no longer tracked",
                     gone.key.targetName());
             boolean _ = BARRIERS.remove(gone.key, gone);
+            return gone.stale();
         }
+        return List.of();
     }
 
     /** Returns the stale sessions that are not of a device's own paths: of devices that are closed, or unreachable. */
@@ -144,13 +150,18 @@ final class WriteBarrier {
     /** Lowers the barrier for sessions that the target has ended: requests that waited for that continue. */
     void lower(List<PathSession> ended) {
         ended.forEach(PathSession::ended);
+        boolean lowered;
         synchronized (stale) {
-            if (!stale.removeAll(ended)) {
-                return;
-            }
+            lowered = stale.removeAll(ended);
             raised = !stale.isEmpty();
         }
-        users().forEach(BarrierUser::lowered);
+        try {
+            if (lowered) {
+                users().forEach(BarrierUser::lowered);
+            }
+        } finally {
+            ended.forEach(PathSession::over); // last, because it may write a record
+        }
     }
 
     /** Returns the sessions that are not known to have ended. */
