@@ -31,8 +31,11 @@ import lunar.initiator.multipath.Path;
 import lunar.iscsi.pdu.Isid;
 import lunar.scsi.Lun;
 import lunar.target.PortalSpec;
+import lunar.target.SessionLimits;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests what devices record of their sessions, and how they handle those of an earlier process. */
 @Timeout(120)
@@ -57,9 +60,13 @@ class RecordedSessionsTest {
 
         /** Records a session of an earlier process, which need not be there any longer. */
         void addEarlier(String name, Isid isid, int port, int group) {
+            addEarlier(name, isid, port, group, "-");
+        }
+
+        void addEarlier(String name, Isid isid, int port, int group, String server) {
             texts.merge(name, UUID.randomUUID() + " " + String.join("\t", INITIATOR,
                     isid.toString(), "iscsi", "127.0.0.1", Integer.toString(port),
-                    Integer.toString(group), "-") + "\n", String::concat);
+                    Integer.toString(group), server) + "\n", String::concat);
         }
     }
 
@@ -145,6 +152,38 @@ class RecordedSessionsTest {
                 assertThat(kept.lines().getFirst()).doesNotContain(EARLIER.toString());
             }
             assertThat(kept.lines()).isEmpty();
+        }
+    }
+
+    /**
+     * The session is gone, so that the login that would end it is one more, which the target refuses.
+     *
+     * @param isRestarted whether the server that had the session has ended, too
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldAskTheServerOfASessionWhereItRefusesTheLogin(boolean isRestarted) throws Exception {
+        var kept = new Kept();
+        try (var target = ServedTarget.of(UnaryOperator.identity(),
+                server -> server.sessionLimits(SessionLimits.DEFAULT.withPerInitiator(1)),
+                "ram:1MiB");
+                var initiator = Initiator.create(INITIATOR)) {
+            int port = port(target, 0);
+            String name;
+            String server;
+            try (var _ = MultipathDevice.open(initiator, by(kept, port))) {
+                name = kept.texts.keySet().iterator().next();
+                String line = kept.lines().getFirst();
+                server = line.substring(line.lastIndexOf('\t') + 1);
+            }
+            ServedTarget.await("end", () -> target.server().sessionCount() == 0);
+            kept.addEarlier(name, EARLIER, port, 1,
+                    isRestarted ? UUID.randomUUID().toString() : server);
+            try (var device = MultipathDevice.open(initiator, by(kept, port))) {
+                device.write(0, block(1));
+                ServedTarget.await("record", () -> kept.lines().size() == 1);
+                assertThat(kept.lines().getFirst()).doesNotContain(EARLIER.toString());
+            }
         }
     }
 

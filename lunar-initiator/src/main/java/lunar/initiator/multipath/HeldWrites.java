@@ -19,10 +19,9 @@ import lunar.iscsi.pdu.Isid;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds requests of a device that wait at the {@link WriteBarrier} of its unit, each for the time that requests may
- * wait for a path, but at least {@link MultipathOptions#DEFAULT_NO_PATH_MS}; then the request fails. No request
- * bypasses the barrier. Also ends stale sessions of closed devices, and those that its own paths have left in another
- * portal group. Thread-safe.
+ * Holds requests of a device that wait at the {@link WriteBarrier} of its unit, up to the {@link HoldLimit}; then the
+ * request fails. No request bypasses the barrier. Also ends stale sessions of closed devices, and those that its own
+ * paths have left in another portal group. Thread-safe.
  */
 final class HeldWrites implements BarrierUser {
     private static final System.Logger LOG = System.getLogger("lunar.initiator");
@@ -31,7 +30,6 @@ final class HeldWrites implements BarrierUser {
     private final UsablePaths paths;
     private final Initiator initiator;
     private final MultipathOptions options;
-    private final long patienceMs;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -41,6 +39,7 @@ final class HeldWrites implements BarrierUser {
     private boolean closed; // guarded by the lock
     private volatile @Nullable SessionJournal journal;
     private volatile @Nullable WriteBarrier barrier;
+    private volatile HoldLimit limit;
 
     /** @param unit name of the unit, for messages */
     HeldWrites(String unit, UsablePaths paths, Initiator initiator, MultipathOptions options) {
@@ -48,7 +47,7 @@ final class HeldWrites implements BarrierUser {
         this.paths = paths;
         this.initiator = initiator;
         this.options = options;
-        patienceMs = Math.max(options.noPathMs(), MultipathOptions.DEFAULT_NO_PATH_MS);
+        limit = HoldLimit.of(options, System.nanoTime());
     }
 
     /** Returns the records of the sessions, for the process that comes after this one. Only after {@link #begin}. */
@@ -73,6 +72,7 @@ final class HeldWrites implements BarrierUser {
             if (barrier == null && !closed) {
                 WriteBarrier joined = WriteBarrier.join(this, first.targetName(), identity);
                 joined.inherit(earlier, this);
+                limit = HoldLimit.of(options, System.nanoTime());
                 barrier = joined;
             }
         } finally {
@@ -129,9 +129,11 @@ final class HeldWrites implements BarrierUser {
         mine.lower(ended);
     }
 
-    boolean isHeldBack(BlockRequest request) {
+    boolean isHeldBack(BlockRequest request) { return before(request) != null; }
+
+    private @Nullable PathSession before(BlockRequest request) {
         WriteBarrier mine = barrier;
-        return mine != null && mine.before(request) != null;
+        return mine == null ? null : mine.before(request);
     }
 
     // --- requests that wait ---
@@ -139,18 +141,21 @@ final class HeldWrites implements BarrierUser {
     /** Holds a request until the barrier is lowered. */
     void hold(WaitingRequest request) {
         long nowNanos = System.nanoTime();
-        BlockRequest asked = request.asked();
         StorageException failure = null;
         lock.lock();
         try {
-            boolean late = request.heldUntilNanos != 0
-                    && request.heldUntilNanos - nowNanos <= 0;
-            if (isHeldBack(asked) && paths.hasPath()) { // or that has just changed
-                if (!closed && !late) {
-                    add(request, nowNanos);
+            PathSession before = before(request.asked());
+            if (before != null && paths.hasPath()) { // or that has just changed
+                if (request.heldSinceNanos == 0) {
+                    request.heldSinceNanos = nowNanos;
+                }
+                request.heldUntilNanos = limit.untilNanos(before.isEarlier(),
+                        request.heldSinceNanos);
+                if (!closed && !isLate(request, nowNanos)) {
+                    add(request);
                     return;
                 }
-                failure = closed ? closedFailure() : tooLong(asked);
+                failure = closed ? closedFailure() : tooLong(request.asked(), before);
             }
         } finally {
             lock.unlock();
@@ -162,11 +167,12 @@ final class HeldWrites implements BarrierUser {
         }
     }
 
+    private static boolean isLate(WaitingRequest request, long nowNanos) {
+        return request.heldUntilNanos != 0 && request.heldUntilNanos - nowNanos <= 0;
+    }
+
     /** With the lock held. */
-    private void add(WaitingRequest request, long nowNanos) {
-        if (request.heldUntilNanos == 0 && patienceMs != MultipathOptions.FOREVER) {
-            request.heldUntilNanos = Math.max(1, nowNanos + patienceMs * 1_000_000);
-        }
+    private void add(WaitingRequest request) {
         if (request.heldUntilNanos != 0) {
             expiry.set(request.heldUntilNanos);
         }
@@ -179,9 +185,7 @@ final class HeldWrites implements BarrierUser {
         try {
             expiry.expired();
             long nowNanos = System.nanoTime();
-            held.removeIf(request -> request.heldUntilNanos != 0
-                    && request.heldUntilNanos - nowNanos <= 0
-                    && late.add(request));
+            held.removeIf(request -> isLate(request, nowNanos) && late.add(request));
             for (WaitingRequest request : held) {
                 if (request.heldUntilNanos != 0) {
                     expiry.set(request.heldUntilNanos);
@@ -190,18 +194,26 @@ final class HeldWrites implements BarrierUser {
         } finally {
             lock.unlock();
         }
-        WaitingRequest.forEach(late, request -> request.fail(tooLong(request.asked())));
+        WaitingRequest.forEach(late,
+                request -> request.fail(tooLong(request.asked(), before(request.asked()))));
     }
 
-    private DeviceGoneException tooLong(BlockRequest request) {
-        WriteBarrier mine = barrier;
-        PathSession before = mine == null ? null : mine.before(request);
-        return new DeviceGoneException(unit + ": " + request + " waited " + patienceMs
-                + " ms for an earlier write to its blocks, which the target may still perform"
+    private DeviceGoneException tooLong(BlockRequest request, @Nullable PathSession before) {
+        return new DeviceGoneException(unit + ": " + request
+                + (before != null && before.isEarlier()
+                        ? " is not sent, even " + limit.ms(true) + " ms after the unit was opened:"
+                                + " the target may still perform an earlier write to its blocks"
+                        : " waited " + limit.ms(false) + " ms for an earlier write to its blocks,"
+                                + " which the target may still perform")
                 + (before == null
                         ? ""
                         : ": " + before + " is lost, and no portal of its group"
-                                + " accepts the login that ends it; restore one of them"));
+                                + " accepts the login that ends it" + latest(before)
+                                + "; restore one of them"));
+    }
+
+    private static String latest(PathSession before) {
+        return before.obstacle().isEmpty() ? "" : " (" + before.obstacle() + ")";
     }
 
     private DeviceGoneException closedFailure() {
@@ -260,10 +272,10 @@ final class HeldWrites implements BarrierUser {
 
     private void tellBlocked(PathSession earlier) {
         LOG.log(System.Logger.Level.WARNING, "{0}: writes wait for the end of {1}, which a killed"
-                + " process has left: no portal of its group accepts the login that ends it."
+                + " process has left: no portal of its group accepts the login that ends it{2}."
                 + " Restore one of them; if they are gone for good, and nothing on the way can"
-                + " hold writes any longer, stop the server and remove {2} from its state directory",
-                unit, earlier, journal().name());
+                + " hold writes any longer, stop the server and remove {3} from its state directory",
+                unit, earlier, latest(earlier), journal().name());
     }
 
     /** Waits before the next attempt; returns false if there is nothing left to do. */

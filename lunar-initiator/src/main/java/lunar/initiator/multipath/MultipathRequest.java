@@ -62,6 +62,7 @@ final class MultipathRequest extends WaitingRequest implements BlockRequest.Comp
         refusal.reset();
         reportedBefore = owner.writes().reported();
         giveUpNanos = 0;
+        heldSinceNanos = 0;
         heldUntilNanos = 0;
         return this;
     }

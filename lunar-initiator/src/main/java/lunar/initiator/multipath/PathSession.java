@@ -50,6 +50,7 @@ final class PathSession {
      * closed. Guarded by this.
      */
     private @Nullable BarrierUser follower;
+    private volatile String obstacle = "";
     /** The device of the path that had the session, and ends it by its next login; null once it is closed. */
     private volatile @Nullable BarrierUser owner;
 
@@ -165,6 +166,13 @@ final class PathSession {
             elsewhere.clear();
         }
     }
+
+    /** Returns why the latest attempt to end it has failed; empty if there was none. */
+    String obstacle() {
+        return obstacle;
+    }
+
+    void notEnded(String why) { obstacle = why; }
 
     /** Whether it reaches its unit now, and so would have heard of a power failure. Blocks. */
     boolean reachesUnit() {

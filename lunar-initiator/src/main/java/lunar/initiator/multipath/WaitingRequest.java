@@ -9,7 +9,9 @@ import lunar.block.StorageException;
 abstract class WaitingRequest {
     /** Deadline of its wait for a path, by {@link System#nanoTime}; 0 if it has not waited. */
     long giveUpNanos;
-    /** Deadline of its wait for an earlier write, by {@link System#nanoTime}; 0 if it is not held. */
+    /** When its wait for an earlier write has begun, by {@link System#nanoTime}; 0 if it was not held. */
+    long heldSinceNanos;
+    /** Deadline of that wait; 0 for none. */
     long heldUntilNanos;
 
     /** Returns the request. */
