@@ -90,10 +90,12 @@ class LostMemberCacheIT {
         for (Creation.Member one : members) {
             one.device().close();
         }
-        return RunningVolume.open(
+        RunningVolume volume = RunningVolume.open(
                 new VolumeSpec(level, "vol", targets.stream().map(Target::uri).toList(),
                         List.of(), Optional.empty(), RunOptions.DEFAULT),
                 Devices::open);
+        awaitClean(volume); // the first resync flushes the members at its end, and makes writes stable by that
+        return volume;
     }
 
     private static void write(BlockDevice device, int content) throws Exception {

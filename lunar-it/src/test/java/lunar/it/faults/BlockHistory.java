@@ -14,8 +14,17 @@ import java.util.Arrays;
  * <p>Thread-safe.
  */
 final class BlockHistory {
-    /** A write that is in flight: its number, and how many cache drops had begun before it. */
-    record Write(int block, long number, int drops) {}
+    /** A write that is in flight: its number, and how many cache drops and flushes had begun before it. */
+    record Write(int block, long number, int drops, long flushes) {}
+
+    /**
+     * A read that is in flight.
+     *
+     * @param floors the oldest write of each block that it may return
+     * @param afterDrop the same if a cache is dropped meanwhile: the read may be executed after that
+     * @param drops how many cache drops had begun before it
+     */
+    record Read(int first, long[] floors, long[] afterDrop, int drops) {}
 
     /** A flush that is in flight: the writes that it makes stable, and how many drops and reports came before it. */
     record Flush(long[] vouched, int drops, int reports) {}
@@ -29,6 +38,8 @@ final class BlockHistory {
 
     private final long[] begun;
     private final long[] acknowledged;
+    /** Like {@code acknowledged}, of writes during which no flush began: one could have been sent after the write. */
+    private final long[] unflushed;
     private final long[] durable;
     /** The oldest write that a read may return. */
     private final long[] floor;
@@ -38,12 +49,14 @@ final class BlockHistory {
     private long[] gone;
     private int drops;
     private int reports;
+    private long flushes;
     private int flushing;
     private int lost;
 
     BlockHistory(int blocks) {
         begun = new long[blocks];
         acknowledged = new long[blocks];
+        unflushed = new long[blocks];
         durable = new long[blocks];
         floor = new long[blocks];
         perhapsDurable = new long[blocks];
@@ -53,7 +66,7 @@ final class BlockHistory {
 
     /** Begins the next write of a block. */
     synchronized Write begin(int block) {
-        return new Write(block, ++begun[block], drops);
+        return new Write(block, ++begun[block], drops, flushes);
     }
 
     /**
@@ -65,6 +78,9 @@ final class BlockHistory {
     synchronized void acknowledged(Write write, boolean fua) {
         int block = write.block();
         acknowledged[block] = write.number();
+        if (write.flushes() == flushes) {
+            unflushed[block] = write.number();
+        }
         if (fua) {
             durable[block] = write.number();
             perhapsDurable[block] = write.number();
@@ -74,9 +90,15 @@ final class BlockHistory {
         }
     }
 
-    /** The oldest write of each block that a read which begins now may return. */
-    synchronized long[] floors(int first, int count) {
-        return Arrays.copyOfRange(floor, first, first + count);
+    /** Begins to read blocks. */
+    synchronized Read beginRead(int first, int count) {
+        return new Read(first, Arrays.copyOfRange(floor, first, first + count),
+                Arrays.copyOfRange(durable, first, first + count), drops);
+    }
+
+    /** The oldest write of a block that a read may return, which has ended now. */
+    synchronized long floor(Read read, int block) {
+        return (read.drops() == drops ? read.floors() : read.afterDrop())[block - read.first()];
     }
 
     /** The latest write of a block that has begun. */
@@ -87,16 +109,16 @@ final class BlockHistory {
     /**
      * Judges what a read returned.
      *
-     * @param floor of the block, from before the read was sent
      * @param found the number of the write whose contents it returned
      * @throws LostWriteException where an acknowledged write is missing
      */
-    synchronized void check(int block, long floor, long found) {
-        if (found < floor || found > begun[block]) {
+    synchronized void check(Read read, int block, long found) {
+        long oldest = floor(read, block);
+        if (found < oldest || found > begun[block]) {
             lost++;
             throw new LostWriteException("block " + block + " has "
                     + (found == Stamp.FOREIGN ? "contents of no write" : "write " + found)
-                    + ", but write " + floor + " was acknowledged before; durable "
+                    + ", but write " + oldest + " was acknowledged before; durable "
                     + durable[block] + ", acknowledged " + acknowledged[block] + ", begun "
                     + begun[block]);
         }
@@ -104,6 +126,7 @@ final class BlockHistory {
 
     /** A flush is sent, which {@link #flushEnds} and perhaps {@link #flushed} follow. */
     synchronized Flush flushBegins() {
+        flushes++;
         flushing++;
         return new Flush(acknowledged.clone(), drops, reports);
     }
@@ -156,6 +179,7 @@ final class BlockHistory {
         for (int block = 0; block < floor.length; block++) {
             floor[block] = durable[block];
             acknowledged[block] = durable[block];
+            unflushed[block] = durable[block];
         }
         drops++; // writes in flight are not counted on
     }
@@ -174,7 +198,7 @@ final class BlockHistory {
     /** Like {@link #cacheDropped}, of the only copy: unless all was durable, the next flush must report that. */
     synchronized void onlyCacheDropped() {
         cacheDropped();
-        gone = acknowledged.clone();
+        gone = unflushed.clone();
     }
 
     /** Lost writes that were found. */

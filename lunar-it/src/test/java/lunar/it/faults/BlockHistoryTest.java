@@ -28,7 +28,7 @@ class BlockHistoryTest {
         history.flushEnds();
         write(1);
         assertThatCode(this::flush).doesNotThrowAnyException();
-        assertThatCode(() -> history.check(0, history.floors(0, 1)[0], 0))
+        assertThatCode(() -> history.check(history.beginRead(0, 1), 0, 0))
                 .doesNotThrowAnyException();
         assertLost(1, 0);
     }
@@ -50,7 +50,7 @@ class BlockHistoryTest {
         flush();
         history.lossReported();
         history.flushEnds();
-        assertThatCode(() -> history.check(0, history.floors(0, 1)[0], 0))
+        assertThatCode(() -> history.check(history.beginRead(0, 1), 0, 0))
                 .doesNotThrowAnyException();
     }
 
@@ -61,14 +61,35 @@ class BlockHistoryTest {
         write(0);
         history.cacheDrops();
         history.cacheDropped();
-        assertThatCode(() -> history.check(0, history.floors(0, 1)[0], 1))
+        assertThatCode(() -> history.check(history.beginRead(0, 1), 0, 1))
                 .doesNotThrowAnyException();
         assertLost(0, 0);
     }
 
+    @Test
+    void shouldAcceptOldContentsOfReadInFlightDuringDrop() {
+        write(0);
+        flush();
+        write(0);
+        BlockHistory.Read read = history.beginRead(0, 1);
+        drop();
+        assertThatCode(() -> history.check(read, 0, 1)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> history.check(read, 0, 0))
+                .isInstanceOf(LostWriteException.class);
+    }
+
+    @Test
+    void shouldAcceptFlushWhereAnotherOneMayHaveBeenSentAfterTheWrite() {
+        BlockHistory.Write write = history.begin(0); // acknowledged here, which is not noted yet
+        flush();
+        history.acknowledged(write, false);
+        drop();
+        assertThatCode(this::flush).doesNotThrowAnyException();
+    }
+
     private void assertLost(int block, long found) {
-        long floor = history.floors(block, 1)[0];
-        assertThatThrownBy(() -> history.check(block, floor, found))
+        BlockHistory.Read read = history.beginRead(block, 1);
+        assertThatThrownBy(() -> history.check(read, block, found))
                 .isInstanceOf(LostWriteException.class);
     }
 

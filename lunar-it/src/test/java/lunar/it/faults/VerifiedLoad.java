@@ -252,7 +252,7 @@ final class VerifiedLoad implements AutoCloseable {
 
     private void read(int first, int count, MemorySegment buffer) throws StorageException {
         int blockSize = device.blockSize();
-        long[] floors = history.floors(first, count);
+        BlockHistory.Read read = history.beginRead(first, count);
         MemorySegment data = buffer.asSlice(0, (long) count * blockSize);
         data.fill((byte) 0x5a);
         device.read(first, data);
@@ -260,11 +260,12 @@ final class VerifiedLoad implements AutoCloseable {
             MemorySegment block = data.asSlice((long) i * blockSize, blockSize);
             long found = Stamp.read(block, run, first + i);
             long latest = history.latest(first + i);
-            if (found == Stamp.FOREIGN && latest > floors[i]
-                    && Stamp.isMixOf(block, run, first + i, floors[i], latest)) {
+            long floor = history.floor(read, first + i);
+            if (found == Stamp.FOREIGN && latest > floor
+                    && Stamp.isMixOf(block, run, first + i, floor, latest)) {
                 continue;
             }
-            history.check(first + i, floors[i], found);
+            history.check(read, first + i, found);
         }
         reads.incrementAndGet();
     }
