@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class AddressShareTest {
     private static final int OUT_OF_RESOURCES = 0x0302;
     private static final int SHARE = 2;
-    private static final ServerLimits LIMITS = ServerLimits.DEFAULT.withMaxConnections(2 * SHARE)
+    private static final ServerLimits LIMITS = TargetFixture.LIMITS.withMaxConnections(2 * SHARE)
             .withMaxConnectionsPerAddress(SHARE);
     private static final String SEVERAL = "MaxConnections=8";
     private static final String RECOVERY = "ErrorRecoveryLevel=2";

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** Tests that connections that do not log in never prevent others from doing so. */
 class PendingConnectionsTest {
     /** Of which 64 may be pending, and 16 of one address. */
-    private static final ServerLimits LIMITS = ServerLimits.DEFAULT.withMaxConnections(100);
+    private static final ServerLimits LIMITS = TargetFixture.LIMITS.withMaxConnections(100);
     private static final int FLOOD = 200;
 
     private final TargetFixture target;

@@ -346,7 +346,7 @@ class RecoveryLevelOneTest {
 
     @Test
     void shouldHoldFewBuffersForAllInitiatorsThatAcknowledgeNothing() throws Exception {
-        ServerLimits few = ServerLimits.DEFAULT;
+        ServerLimits few = TargetFixture.LIMITS;
         var limits = new ServerLimits(few.maxConnections(), few.loginTimeoutMs(),
                 few.commandsPerSession(), few.immediateCommandsPerSession(),
                 few.maxTransferBytes(), 32 << 20, 16 << 20,

@@ -17,7 +17,10 @@ import lunar.scsi.target.block.DiskSpec;
 
 /** Fixture: a server with one target and a gated LUN of 1 MiB. {@code close} checks for leaks. */
 final class TargetFixture implements AutoCloseable {
-    private static final long PATIENCE_NANOS = 10_000_000_000L;
+    /** The default limits, except that logins have the time that they take on a loaded machine. */
+    static final ServerLimits LIMITS = limits(600_000, ServerLimits.DEFAULT.idleMs(),
+            ServerLimits.DEFAULT.abortTimeoutMs());
+    private static final long PATIENCE_NANOS = 60_000_000_000L;
 
     final GatedDevice device;
     final List<GatedDevice> more = new ArrayList<>();
@@ -37,7 +40,7 @@ final class TargetFixture implements AutoCloseable {
 
     /** Serves another device, as another kind of unit. */
     TargetFixture(String uri, UnaryOperator<DiskSpec> changes) throws IOException {
-        this(ServerLimits.DEFAULT, 0, uri, changes);
+        this(LIMITS, 0, uri, changes);
     }
 
     private TargetFixture(ServerLimits limits, int moreUnits, String uri,
@@ -53,13 +56,13 @@ final class TargetFixture implements AutoCloseable {
                 .target(spec).start();
     }
 
-    TargetFixture() throws IOException { this(ServerLimits.DEFAULT); }
+    TargetFixture() throws IOException { this(LIMITS); }
 
     RawInitiator ready(int qualifier, String... keys) throws IOException {
         return RawInitiator.ready(server, qualifier, keys);
     }
 
-    /** The default limits with shorter times. */
+    /** The default limits with other times. */
     static ServerLimits limits(long loginMs, long idleMs, long abortMs) {
         ServerLimits limits = ServerLimits.DEFAULT;
         return new ServerLimits(limits.maxConnections(), loginMs, limits.commandsPerSession(),
@@ -68,9 +71,7 @@ final class TargetFixture implements AutoCloseable {
                 limits.maxQueuedBytes(), idleMs, abortMs);
     }
 
-    static ServerLimits maxConnections(int count) {
-        return ServerLimits.DEFAULT.withMaxConnections(count);
-    }
+    static ServerLimits maxConnections(int count) { return LIMITS.withMaxConnections(count); }
 
     static byte[] blocks(int count, int value) {
         byte[] bytes = new byte[count * 512];

@@ -218,7 +218,7 @@ class TargetManagementFunctionsTest {
 
     @Test
     void shouldResetEveryUnitAndKeepSessionsWithAWarmReset() throws Exception {
-        try (var target = new TargetFixture(ServerLimits.DEFAULT, 1);
+        try (var target = new TargetFixture(TargetFixture.LIMITS, 1);
                 var one = target.ready(1);
                 var other = target.ready(2)) {
             assertThat(query(one, TaskManagementFunction.TARGET_WARM_RESET, Bhs.NO_TAG)).isZero();
