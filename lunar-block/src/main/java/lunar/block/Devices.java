@@ -41,16 +41,49 @@ public final class Devices {
             return filter.get().open(records);
         }
         DeviceUri parsed = DeviceUri.parse(uri);
+        return provider(parsed).open(parsed, records);
+    }
+
+    /**
+     * Checks a URI, with its filters, without opening the device: that its parts and options can be understood, and
+     * that the files it names exist. Nothing is created, locked or connected to; opening the device may still fail.
+     *
+     * @throws IllegalArgumentException if the URI is wrong; the message is one line for the user
+     * @throws StorageException if a file that it names cannot be used
+     */
+    public static void check(String uri) throws StorageException {
+        String below = checkFilters(uri);
+        DeviceUri parsed = DeviceUri.parse(below);
+        provider(parsed).check(parsed);
+    }
+
+    /**
+     * Checks the filters of a URI, and returns the URI below them.
+     *
+     * @throws IllegalArgumentException if a filter's settings are wrong; the message is one line for the user
+     * @throws StorageException if a file that a filter names cannot be used
+     */
+    public static String checkFilters(String uri) throws StorageException {
+        String below = uri;
+        for (Optional<FilterUri> filter = FilterUri.parse(below); filter
+                .isPresent(); filter = FilterUri.parse(below)) {
+            filter.get().check();
+            below = filter.get().below();
+        }
+        return below;
+    }
+
+    private static DeviceProvider provider(DeviceUri uri) {
         var known = new TreeSet<String>();
         for (DeviceProvider provider : ServiceLoader.load(DeviceProvider.class,
                 DeviceProvider.class.getClassLoader())) {
-            if (provider.schemes().contains(parsed.scheme())) {
-                return provider.open(parsed, records);
+            if (provider.schemes().contains(uri.scheme())) {
+                return provider;
             }
             known.addAll(provider.schemes());
         }
         String there = known.isEmpty() ? "none at all" : String.join(":, ", known) + ":";
         throw new IllegalArgumentException(
-                "no device of scheme '" + parsed.scheme() + ":'; there are " + there);
+                "no device of scheme '" + uri.scheme() + ":'; there are " + there);
     }
 }

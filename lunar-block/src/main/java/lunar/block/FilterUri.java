@@ -64,6 +64,14 @@ final class FilterUri {
                 : uri;
     }
 
+    /** Checks what the filter's settings name. */
+    void check() throws StorageException {
+        filter.check();
+    }
+
+    /** Returns the URI below this filter. */
+    String below() { return below; }
+
     /** Opens the device below and puts the filter over it. */
     BlockDevice open(DeviceRecords records) throws StorageException {
         BlockDevice device = Devices.open(below, records);

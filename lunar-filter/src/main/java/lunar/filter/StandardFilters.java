@@ -9,8 +9,11 @@ import java.util.Random;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import lunar.block.BlockDevice;
 import lunar.block.BlockRequest.Operation;
+import lunar.block.DeviceRecords;
 import lunar.block.Size;
+import lunar.block.StorageException;
 import lunar.block.spi.FilterProvider;
 
 /**
@@ -59,7 +62,21 @@ public final class StandardFilters implements FilterProvider {
     private static FilterProvider.Filter encrypt(String settings) {
         try {
             EncryptOptions options = EncryptOptions.parse(settings);
-            return (below, records) -> new EncryptFilter(below, options, records);
+            return new FilterProvider.Filter() {
+                @Override
+                public BlockDevice over(BlockDevice below, DeviceRecords records)
+                        throws StorageException {
+                    return new EncryptFilter(below, options, records);
+                }
+
+                @Override
+                public void check() throws StorageException {
+                    var key = new KeyFile(options.keyFile());
+                    if (!options.createKey() || key.exists()) {
+                        Arrays.fill(key.load(), (byte) 0);
+                    }
+                }
+            };
         } catch (InvalidPathException e) {
             throw new IllegalArgumentException("'" + settings + "' is not a path", e);
         }

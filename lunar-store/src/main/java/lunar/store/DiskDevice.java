@@ -71,6 +71,19 @@ public final class DiskDevice {
         }
     }
 
+    /**
+     * Checks that this is a disk, without opening it.
+     *
+     * @throws IllegalArgumentException if it is none, with one line for a person
+     */
+    static void check(Path path) throws StorageException {
+        try {
+            var _ = requireDisk(path);
+        } catch (IOException e) {
+            throw IoFailure.of(path + " cannot be opened", e);
+        }
+    }
+
     private static Path requireDisk(Path path) throws IOException {
         int mode;
         try {

@@ -53,6 +53,7 @@ final class FileHandle implements AutoCloseable {
 
     private final Path path;
     private final boolean writable;
+    private final boolean locked;
     private final Set<OpenOption> openOptions = new HashSet<>();
     private final @Nullable Object fileKey;
     /** A descriptor that stays the same; null if the calls are not available. */
@@ -65,10 +66,11 @@ final class FileHandle implements AutoCloseable {
     private volatile FileChannel channel;
     private boolean closed;
 
-    private FileHandle(Path path, boolean writable, boolean direct, boolean portably)
-            throws IOException {
+    private FileHandle(Path path, boolean writable, boolean locked, boolean direct,
+            boolean portably) throws IOException {
         this.path = path;
         this.writable = writable;
+        this.locked = locked;
         openOptions.add(StandardOpenOption.READ);
         if (writable) {
             openOptions.add(StandardOpenOption.WRITE);
@@ -77,7 +79,7 @@ final class FileHandle implements AutoCloseable {
             openOptions.add(directOption());
         }
         this.fileKey = fileKey();
-        if (!HELD.add(claim())) {
+        if (locked && !HELD.add(claim())) {
             throw new BusyException(path + " is already in use by this process");
         }
         FileChannel opened = null;
@@ -86,8 +88,8 @@ final class FileHandle implements AutoCloseable {
         try {
             opened = FileChannel.open(path, openOptions);
             kept = portably ? null : openOwn(direct);
-            this.ownHasLock = kept != null && lock(kept);
-            if (!ownHasLock) {
+            this.ownHasLock = locked && kept != null && lock(kept);
+            if (locked && !ownHasLock) {
                 lock(opened);
             }
             if (!Objects.equals(fileKey, fileKey())) { // the two may be of different files
@@ -113,7 +115,9 @@ final class FileHandle implements AutoCloseable {
                 opened.close();
             }
         } finally {
-            HELD.remove(claim());
+            if (locked) {
+                HELD.remove(claim());
+            }
         }
     }
 
@@ -123,12 +127,17 @@ final class FileHandle implements AutoCloseable {
      * @throws BusyException if it is locked
      */
     static FileHandle open(Path path, boolean writable, boolean direct) throws IOException {
-        return new FileHandle(path, writable, direct, false);
+        return new FileHandle(path, writable, true, direct, false);
+    }
+
+    /** Opens a file to look at it although another process may have locked it. */
+    static FileHandle openUnlocked(Path path, boolean direct) throws IOException {
+        return new FileHandle(path, false, false, direct, false);
     }
 
     /** Like {@link #open}, but as on a system that is not known here. */
     static FileHandle openPortably(Path path, boolean writable) throws IOException {
-        return new FileHandle(path, writable, false, true);
+        return new FileHandle(path, writable, true, false, true);
     }
 
     private @Nullable LinuxFile openOwn(boolean direct) throws IOException {
@@ -293,7 +302,9 @@ final class FileHandle implements AutoCloseable {
             throw lost(String.valueOf(e.getMessage()), e);
         } catch (IOException e) {
             // Without a separate lock another process may have the file; with it, the next attempt may succeed.
-            throw ownHasLock ? e : lost(path + " cannot be opened again: " + e.getMessage(), e);
+            throw ownHasLock || !locked
+                    ? e
+                    : lost(path + " cannot be opened again: " + e.getMessage(), e);
         }
         LOG.log(System.Logger.Level.DEBUG, "opened {0} again after an interrupt", path);
     }
@@ -310,7 +321,7 @@ final class FileHandle implements AutoCloseable {
             if (!Objects.equals(fileKey, fileKey())) {
                 throw lost(path + " is a different file now", null);
             }
-            if (!ownHasLock) {
+            if (locked && !ownHasLock) {
                 lock(fresh);
             }
             same = true;
@@ -372,7 +383,9 @@ final class FileHandle implements AutoCloseable {
                     DescriptionLock.release(file);
                 }
             } finally {
-                HELD.remove(claim());
+                if (locked) {
+                    HELD.remove(claim());
+                }
             }
         }
     }

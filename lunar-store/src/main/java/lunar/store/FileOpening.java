@@ -65,9 +65,61 @@ final class FileOpening {
         }
     }
 
-    /** Returns whether the file was made just now. */
-    private static boolean requireFile(Path path, FileOptions options, PathRecords records)
-            throws IOException {
+    /**
+     * Checks, without opening or creating the file, that it can be opened or created.
+     *
+     * @throws IllegalArgumentException if it cannot, with one line for the author of the URI
+     */
+    static void check(Path path, FileOptions options) throws StorageException {
+        try {
+            boolean exists = requireRegular(path);
+            if (!exists) {
+                requireCreatable(path, options);
+                requireDirectory(path);
+                return;
+            }
+            long sizeBytes = Files.size(path);
+            if (!Files.isReadable(path)) {
+                throw new IllegalArgumentException(path + " cannot be read: permission denied");
+            }
+            if (!options.readOnly() && !Files.isWritable(path)) {
+                throw new WriteProtectedException(
+                        path + " cannot be written; open it with read-only=true");
+            }
+            if (sizeBytes == 0 && (options.createBytes() == 0 || options.readOnly())) {
+                throw empty(path);
+            }
+            if (sizeBytes != 0) {
+                if (options.createBytes() < sizeBytes) { // a larger size can be that of a reload
+                    requireSize(path, options, sizeBytes);
+                }
+                requireMultiple(path, sizeBytes, options.blockSize(), "block size");
+            }
+        } catch (IOException e) {
+            throw IoFailure.of(path + " cannot be opened", e);
+        }
+    }
+
+    private static void requireDirectory(Path path) {
+        Path directory = path.toAbsolutePath().getParent();
+        if (directory == null) {
+            return;
+        }
+        if (!Files.exists(directory)) {
+            throw new IllegalArgumentException(path + " cannot be created: the directory "
+                    + directory + " does not exist");
+        }
+        if (!Files.isDirectory(directory)) {
+            throw new IllegalArgumentException(
+                    path + " cannot be created: " + directory + " is not a directory");
+        }
+        if (!Files.isWritable(directory)) {
+            throw new IllegalArgumentException(path + " cannot be created: the directory "
+                    + directory + " cannot be written");
+        }
+    }
+
+    private static boolean requireRegular(Path path) {
         if (Files.isDirectory(path)) {
             throw new IllegalArgumentException(path + " is a directory, not a file");
         }
@@ -76,20 +128,49 @@ final class FileOpening {
             throw new IllegalArgumentException(
                     path + " is not a regular file; a disk is opened as disk:" + path);
         }
+        return exists;
+    }
+
+    /** Requires that options permit to create a file, which does not exist. */
+    private static void requireCreatable(Path path, FileOptions options) {
+        if (Files.isSymbolicLink(path)) {
+            throw new IllegalArgumentException(
+                    path + " is a symbolic link to a file that does not exist; remove or mend it");
+        }
+        if (options.createBytes() == 0) {
+            throw new IllegalArgumentException(path + " does not exist"
+                    + (options.readOnly() ? "; check the path" : "; add ?size=1GiB to create it"));
+        }
+        if (options.readOnly()) {
+            throw new IllegalArgumentException(
+                    path + " does not exist, and read-only=true cannot create it");
+        }
+    }
+
+    private static void requireSize(Path path, FileOptions options, long sizeBytes) {
+        if (options.createBytes() != 0 && options.createBytes() != sizeBytes) {
+            throw new IllegalArgumentException(path + " exists with " + sizeBytes
+                    + " bytes, not the requested size=" + options.createBytes() + "");
+        }
+    }
+
+    private static IllegalArgumentException empty(Path path) {
+        return new IllegalArgumentException(path + " is empty; add ?size=1GiB to give it blocks");
+    }
+
+    /** Returns whether the file was made just now. */
+    private static boolean requireFile(Path path, FileOptions options, PathRecords records)
+            throws IOException {
+        boolean exists = requireRegular(path);
         boolean blank = !exists || Files.size(path) == 0;
         if (blank && !options.createAgain()) {
             requireNew(path, exists, records);
         }
-        if (options.createBytes() == 0) {
-            if (!exists) {
-                throw new IllegalArgumentException(
-                        path + " does not exist; add ?size=1GiB to create it");
-            }
-            return false;
+        if (!exists) {
+            requireCreatable(path, options);
         }
-        if (!exists && options.readOnly()) {
-            throw new IllegalArgumentException(
-                    path + " does not exist, and read-only=true cannot create it");
+        if (options.createBytes() == 0) {
+            return false;
         }
         if (!blank || options.readOnly()) {
             return false;
@@ -119,10 +200,8 @@ final class FileOpening {
         if (!exists) {
             try {
                 Files.createFile(path);
-            } catch (NoSuchFileException e) {
-                throw new IllegalArgumentException(
-                        "the directory of " + path + " does not exist", e);
             } catch (FileSystemException e) {
+                requireDirectory(path);
                 throw new IllegalArgumentException(path + " cannot be created: " + reason(e), e);
             }
         }
@@ -143,7 +222,9 @@ final class FileOpening {
     static FileHandle handle(Path real, FileOptions options) throws IOException {
         boolean direct = options.io() == FileOptions.Io.DIRECT;
         try {
-            return FileHandle.open(real, !options.readOnly(), direct);
+            return options.locked()
+                    ? FileHandle.open(real, !options.readOnly(), direct)
+                    : FileHandle.openUnlocked(real, direct);
         } catch (UnsupportedOperationException e) {
             throw noDirect(real, e);
         } catch (FileSystemException e) {
@@ -169,13 +250,9 @@ final class FileOpening {
         long sizeBytes = handle.sizeBytes();
         int blockSize = options.blockSize();
         if (sizeBytes == 0) {
-            throw new IllegalArgumentException(
-                    path + " is empty; add ?size=1GiB to give it blocks");
+            throw empty(path);
         }
-        if (options.createBytes() != 0 && options.createBytes() != sizeBytes) {
-            throw new IllegalArgumentException(path + " exists with " + sizeBytes
-                    + " bytes, not the requested size=" + options.createBytes() + "");
-        }
+        requireSize(path, options, sizeBytes);
         requireMultiple(path, sizeBytes, blockSize, "block size");
         int alignmentBytes = alignmentBytes(real, sizeBytes, options);
         var geometry = new Geometry(blockSize, sizeBytes / blockSize,
@@ -260,6 +337,9 @@ final class FileOpening {
 
     static String reason(FileSystemException e) {
         String reason = e.getReason();
-        return reason == null ? "permission denied" : reason;
+        if (reason != null) {
+            return reason;
+        }
+        return e instanceof NoSuchFileException ? "no such file or directory" : "permission denied";
     }
 }

@@ -29,30 +29,47 @@ public final class StoreProvider implements DeviceProvider {
     public BlockDevice open(DeviceUri uri, DeviceRecords records) throws StorageException {
         return switch (uri.scheme()) {
             case "ram" -> memory(uri);
-            case "file" -> {
-                uri.requireKnownOptions(
-                        Set.of("size", "io", "block-size", "read-only", "workers", "ring",
-                                "identity", "create"));
-                yield FileDevice.open(path(uri, "file:disk.img?size=1GiB"),
-                        options(uri, FileOptions.BUFFERED), records);
-            }
-            case "disk" -> {
-                uri.requireKnownOptions(Set.of("io", "read-only", "workers", "ring",
-                        "identity"));
-                yield DiskDevice.open(path(uri, "disk:/dev/sdb"),
-                        options(uri, FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT)), records);
-            }
+            case "file" -> FileDevice.open(file(uri), fileOptions(uri), records);
+            case "disk" -> DiskDevice.open(disk(uri), diskOptions(uri), records);
             default -> throw new IllegalArgumentException("not a scheme of a store: " + uri);
         };
     }
 
-    private static BlockDevice memory(DeviceUri uri) {
+    @Override
+    public void check(DeviceUri uri) throws StorageException {
+        switch (uri.scheme()) {
+            case "ram" -> memory(uri).close(); // which has taken no memory yet
+            case "file" -> FileOpening.check(file(uri), fileOptions(uri));
+            case "disk" -> {
+                FileOptions _ = diskOptions(uri);
+                DiskDevice.check(disk(uri));
+            }
+            default -> throw new IllegalArgumentException("not a scheme of a store: " + uri);
+        }
+    }
+
+    private static MemoryDevice memory(DeviceUri uri) {
         uri.requireKnownOptions(Set.of("block-size", "max"));
         if (uri.rest().isEmpty()) {
             throw new IllegalArgumentException("ram: needs a size, for example ram:1GiB");
         }
         return MemoryDevice.create(Size.parse(uri.rest()), blockSize(uri),
                 uri.option("max").map(Size::parse).orElse(MemoryDevice.MAX_BYTES));
+    }
+
+    private static Path file(DeviceUri uri) { return path(uri, "file:disk.img?size=1GiB"); }
+
+    private static Path disk(DeviceUri uri) { return path(uri, "disk:/dev/sdb"); }
+
+    private static FileOptions fileOptions(DeviceUri uri) {
+        uri.requireKnownOptions(Set.of("size", "io", "block-size", "read-only", "workers", "ring",
+                "identity", "create", "lock"));
+        return options(uri, FileOptions.BUFFERED);
+    }
+
+    private static FileOptions diskOptions(DeviceUri uri) {
+        uri.requireKnownOptions(Set.of("io", "read-only", "workers", "ring", "identity", "lock"));
+        return options(uri, FileOptions.BUFFERED.withIo(FileOptions.Io.DIRECT));
     }
 
     private static Path path(DeviceUri uri, String example) {
@@ -93,7 +110,16 @@ public final class StoreProvider implements DeviceProvider {
         }
         options = options.withCreateAgain(create.isPresent());
         return options.withBlockSize(blockSize(uri)).withReadOnly(isTrue(uri, "read-only", false))
-                .withRing(isTrue(uri, "ring", true));
+                .withRing(isTrue(uri, "ring", true)).withLocked(isLocked(uri));
+    }
+
+    private static boolean isLocked(DeviceUri uri) {
+        Optional<String> lock = uri.option("lock");
+        if (lock.isPresent() && !lock.get().equals("no")) {
+            throw new IllegalArgumentException("lock=" + lock.get() + " is not no, which looks at"
+                    + " a file that is in use");
+        }
+        return lock.isEmpty();
     }
 
     private static FileOptions.Io io(String name) {

@@ -211,7 +211,7 @@ class FileDeviceTest {
         Path small = Files.write(folder.resolve("small"), new byte[512]);
         requireRefusal(file, FileOptions.BUFFERED, "does not exist");
         requireRefusal(file, NEW.withReadOnly(true), "cannot create");
-        requireRefusal(folder.resolve("none/disk"), NEW, "the directory of");
+        requireRefusal(folder.resolve("none/disk"), NEW, "none does not exist");
         requireRefusal(folder, FileOptions.BUFFERED, "is a directory");
         requireRefusal(odd, FileOptions.BUFFERED, "not a multiple of 512");
         requireRefusal(empty, FileOptions.BUFFERED, "is empty");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
@@ -69,6 +70,47 @@ class StoreProviderTest {
             "verify:file:does-not-exist | does not exist"})
     void shouldReportErrorInOneLine(String uri, String message) {
         assertThatThrownBy(() -> Devices.open(uri)).isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(message).hasMessageNotContaining("\n");
+    }
+
+    @Test
+    void shouldCheckUrisWithoutOpeningOrCreatingAnything(@TempDir Path folder) throws IOException {
+        Devices.check("ram:1GiB?block-size=4096");
+        Path file = folder.resolve("disk.img");
+        Devices.check("cache=1MiB:file:" + file + "?size=8MiB");
+        assertThat(file).doesNotExist();
+        Files.write(file, new byte[4096]);
+        try (BlockDevice _ = Devices.open("file:" + file)) {
+            Devices.check("file:" + file); // open and locked
+        }
+        Devices.check("file:" + file + "?size=8MiB"); // a reload grows it
+        Devices.check("encrypt=" + folder.resolve("new.key") + ",create-key=yes:ram:1MiB");
+        assertThat(folder.resolve("new.key")).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"ram: | needs a size", "ram:513 | is not possible",
+            "ram:1M?blocksize=512 | unknown option", "tape:x | no device of scheme 'tape:'",
+            "cache=x:ram:1M | is not a size",
+            "encrypt=FOLDER/no.key:ram:1M | no.key does not exist",
+            "file:FOLDER/x | does not exist; add ?size=1GiB to create it",
+            "file:FOLDER/x?size=1M&read-only=true | read-only=true cannot create it",
+            "file:FOLDER/no/x?size=1M | no does not exist",
+            "file:FOLDER/full/x?size=1M | full is not a directory",
+            "file:FOLDER/link?size=1M | is a symbolic link to a file that does not exist",
+            "file:FOLDER | is a directory",
+            "file:FOLDER/x?size=1M&io=fast | not one of buffered",
+            "file:/dev/null | opened as disk:",
+            "file:FOLDER/empty | is empty", "file:FOLDER/full?size=1k | exists with 4096 bytes",
+            "file:FOLDER/odd | not a multiple of 512", "disk:FOLDER/x | no such disk",
+            "disk:FOLDER/full | is not a disk", "disk:FOLDER/x?size=1M | unknown option"})
+    void shouldCheckWhatAUriNames(String uri, String message, @TempDir Path folder)
+            throws IOException {
+        Files.createFile(folder.resolve("empty"));
+        Files.write(folder.resolve("full"), new byte[4096]);
+        Files.write(folder.resolve("odd"), new byte[4095]);
+        Files.createSymbolicLink(folder.resolve("link"), folder.resolve("nothing"));
+        assertThatThrownBy(() -> Devices.check(uri.replace("FOLDER", folder.toString())))
                 .hasMessageContaining(message).hasMessageNotContaining("\n");
     }
 }

@@ -29,4 +29,13 @@ public interface DeviceProvider {
     default BlockDevice open(DeviceUri uri, DeviceRecords records) throws StorageException {
         return open(uri);
     }
+
+    /**
+     * Checks a URI without opening the device: its parts and options, and that the files it names exist. Nothing is
+     * created, locked or connected to.
+     *
+     * @throws IllegalArgumentException if the URI is wrong; the message tells the user what to write
+     * @throws StorageException if a file that it names cannot be used
+     */
+    default void check(DeviceUri uri) throws StorageException {}
 }

@@ -20,6 +20,13 @@ public interface FilterProvider {
          * @throws StorageException if the filter cannot work on the device; the caller closes the device then
          */
         BlockDevice over(BlockDevice below, DeviceRecords records) throws StorageException;
+
+        /**
+         * Checks what the settings name, such as a key file, without a device.
+         *
+         * @throws StorageException if the filter cannot work with it
+         */
+        default void check() throws StorageException {}
     }
 
     /** Returns the names of the filters, in lower case. */

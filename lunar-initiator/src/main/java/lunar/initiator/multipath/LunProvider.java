@@ -39,9 +39,7 @@ public final class LunProvider implements DeviceProvider {
     @Override
     public BlockDevice open(DeviceUri uri, DeviceRecords records) throws StorageException {
         IscsiUri parsed = IscsiUri.of(uri);
-        Lun lun = parsed.lun().orElseThrow(() -> new IllegalArgumentException(
-                "the URI of " + parsed.sessionOptions().targetName()
-                        + " has no LUN; append its number, as in .../0"));
+        Lun lun = lun(parsed);
         Initiator initiator = Initiator.create(InitiatorOptions
                 .of(parsed.initiatorName().orElse(InitiatorOptions.DEFAULT_NAME))
                 .withPolling(parsed.polling()).withRdmaDevice(parsed.rdmaProvider()));
@@ -60,6 +58,15 @@ public final class LunProvider implements DeviceProvider {
             initiator.close();
             throw e;
         }
+    }
+
+    @Override
+    public void check(DeviceUri uri) { Lun _ = lun(IscsiUri.of(uri)); }
+
+    private static Lun lun(IscsiUri uri) {
+        return uri.lun().orElseThrow(() -> new IllegalArgumentException(
+                "the URI of " + uri.sessionOptions().targetName()
+                        + " has no LUN; append its number, as in .../0"));
     }
 
     private static MultipathOptions options(Initiator initiator, IscsiUri uri, Lun lun)

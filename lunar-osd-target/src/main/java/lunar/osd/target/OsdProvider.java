@@ -49,6 +49,15 @@ public final class OsdProvider implements UnitProvider {
         public UUID identity() { return store.identity(); }
 
         @Override
+        public Optional<Usage> usage() {
+            try {
+                return Optional.of(store.usage());
+            } catch (StorageException _) {
+                return Optional.empty(); // commands fail, and say why
+            }
+        }
+
+        @Override
         public UnitSpec spec(StateStore state) { return new OsdSpec(store, state, security); }
 
         @Override
@@ -63,11 +72,8 @@ public final class OsdProvider implements UnitProvider {
 
     @Override
     public UnitSource open(DeviceUri uri, DeviceRecords records) throws StorageException {
-        uri.requireKnownOptions(
-                Set.of("create", "sync", SECURITY, KEY_FILE, REPLACE_KEY));
         Path directory = directory(uri);
-        var options = new StoreOptions(choice(uri, "create", "true", "false"),
-                choice(uri, "sync", "always", "flush"));
+        StoreOptions options = options(uri);
         Optional<OsdSecurity> security = security(uri);
         ObjectStore store;
         try {
@@ -89,6 +95,26 @@ public final class OsdProvider implements UnitProvider {
                 store.close();
             }
         }
+    }
+
+    @Override
+    public void check(DeviceUri uri) throws StorageException {
+        Path directory = directory(uri);
+        StoreOptions options = options(uri);
+        Optional<OsdSecurity> _ = security(uri);
+        if (!Files.exists(directory) && !options.create()) {
+            throw new DeviceGoneException(
+                    directory + " does not exist" + advice(uri, directory, options));
+        }
+        if (Files.exists(directory) && !Files.isDirectory(directory)) {
+            throw new DeviceGoneException(directory + " is no directory");
+        }
+    }
+
+    private static StoreOptions options(DeviceUri uri) {
+        uri.requireKnownOptions(Set.of("create", "sync", SECURITY, KEY_FILE, REPLACE_KEY));
+        return new StoreOptions(choice(uri, "create", "true", "false"),
+                choice(uri, "sync", "always", "flush"));
     }
 
     /** Returns what is wrong: the messages of file systems' exceptions may have the name of the file alone. */

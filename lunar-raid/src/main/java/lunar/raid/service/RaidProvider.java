@@ -31,6 +31,20 @@ public final class RaidProvider implements DeviceProvider {
                 hosts(), _ -> {});
     }
 
+    @Override
+    public void check(DeviceUri uri) throws StorageException {
+        VolumeSpec spec = VolumeSpec.of(uri);
+        for (String member : spec.members()) {
+            Devices.check(member);
+        }
+        for (String spare : spec.spares()) {
+            Devices.check(spare);
+        }
+        if (spec.journal().isPresent()) {
+            Devices.check(spec.journal().get());
+        }
+    }
+
     /** Returns the hosts in this process that are told of volumes. */
     public static List<VolumeHost> hosts() {
         return ServiceLoader.load(VolumeHost.class, VolumeHost.class.getClassLoader()).stream()

@@ -22,4 +22,13 @@ public interface UnitProvider {
      * @throws StorageException if it cannot be opened
      */
     UnitSource open(DeviceUri uri, DeviceRecords records) throws StorageException;
+
+    /**
+     * Checks a URI without opening the storage: its parts and options, and that the files it names exist. Nothing is
+     * created or locked.
+     *
+     * @throws IllegalArgumentException if the URI is wrong; the message tells the user what to write
+     * @throws StorageException if a file that it names cannot be used
+     */
+    default void check(DeviceUri uri) throws StorageException {}
 }

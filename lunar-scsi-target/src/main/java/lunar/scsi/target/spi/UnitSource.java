@@ -1,7 +1,9 @@
 package lunar.scsi.target.spi;
 
+import java.util.Optional;
 import java.util.UUID;
 import lunar.block.StorageException;
+import lunar.block.Usage;
 import lunar.scsi.target.StateStore;
 import lunar.scsi.target.UnitSpec;
 
@@ -12,6 +14,11 @@ public interface UnitSource extends AutoCloseable {
 
     /** Returns the size in bytes, for listings; 0 for a device without a size. Does not block. */
     long sizeBytes();
+
+    /** Returns how full the storage is; empty if unknown. */
+    default Optional<Usage> usage() {
+        return Optional.empty();
+    }
 
     /**
      * Describes the unit. All specs of a source describe one unit.
