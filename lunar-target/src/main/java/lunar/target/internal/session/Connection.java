@@ -39,6 +39,9 @@ public final class Connection implements PduReceiver {
     private ConnectionState state = ConnectionState.FREE;
     private ConnectionPhase phase;
     private @Nullable String reason;
+    private @Nullable IOException failure;
+    /** Whether the initiator has logged it, or its session, out. */
+    private boolean loggedOut;
     /** Whether the connection ends by a reset, without delivering a last response. */
     private boolean aborted;
     private boolean transportOver;
@@ -78,6 +81,24 @@ public final class Connection implements PduReceiver {
             registry.loggedIn(this);
         }
         happened(new ConnectionEvent.LoginSucceeded());
+    }
+
+    /** Returns the address and port of its peer. */
+    String peer() {
+        return printable(transport.remote());
+    }
+
+    /** Returns why it has ended or is about to, for people. */
+    String whyEnded() {
+        if (reason != null) {
+            return reason;
+        }
+        if (loggedOut) {
+            return "logged out";
+        }
+        return failure == null || failure.getMessage() == null
+                ? "the initiator closed the connection"
+                : failure.getMessage();
     }
 
     /** Ends the connection by an event; the reason is logged when it has ended. */
@@ -129,6 +150,8 @@ public final class Connection implements PduReceiver {
                 true;
             default -> false; // a Logout Response, a refusal or an Asynchronous Message is being sent
         };
+        loggedOut |= event instanceof ConnectionEvent.LogoutBegun
+                || event instanceof ConnectionEvent.SessionClosed;
         Step<ConnectionState, ConnectionAction> step;
         try {
             step = ConnectionMachine.step(state, event);
@@ -229,13 +252,14 @@ public final class Connection implements PduReceiver {
 
     @Override
     public void closed(@Nullable IOException cause) {
+        failure = cause;
         String why = reason != null ? reason : cause == null ? null : cause.getMessage();
         if (why != null) {
-            warnings.warn(origin, "connection from " + printable(transport.remote()) + " ("
+            warnings.warn(origin, "connection from " + peer() + " ("
                     + phase + ") ended: " + why);
         } else {
             LOG.log(System.Logger.Level.DEBUG, "connection from {0} ({1}) ended",
-                    printable(transport.remote()), phase);
+                    peer(), phase);
         }
         phase.closed(cause);
         transportOver = true; // pending output, for example a Reject, is not cut short

@@ -47,6 +47,7 @@ public final class Session implements TaskSession {
     private final SessionTasks tasks;
     private final Map<Integer, FullFeature> connections = new HashMap<>();
     private final LostConnections lost = new LostConnections(this);
+    private final SessionAudit audit;
     /** CIDs of {@link #connections}, for other threads. */
     private volatile Set<Integer> cids = Set.of();
     private final int maxTime2WaitSeconds;
@@ -74,6 +75,7 @@ public final class Session implements TaskSession {
                         PeerText.printable(login.initiatorName()), target.device(),
                         target.port(login.portalGroupTag().orElseThrow()), new Aborter(),
                         server.announcesResets());
+        audit = new SessionAudit(login, loop);
         tasks = new SessionTasks(this, limits, server.buffers());
     }
 
@@ -184,6 +186,12 @@ public final class Session implements TaskSession {
      *        (section 11.12.9)
      */
     void join(FullFeature connection, int expStatSn) {
+        if (begun) {
+            audit.joined(connection.connection().peer(), connection.cid());
+        } else {
+            audit.began(connection.connection().peer(),
+                    connection.connection().portal().listening().toString());
+        }
         begun = true;
         FullFeature waiting = lost.waiting(connection.cid());
         if (waiting != null) {
@@ -221,6 +229,7 @@ public final class Session implements TaskSession {
 
     /** Moves a connection to the lost ones; its tasks are kept for a while. */
     void suspend(FullFeature connection) {
+        audit.left(connection.connection().whyEnded());
         forget(connection);
         lost.add(connection);
         if (connections.isEmpty()) {
@@ -237,6 +246,7 @@ public final class Session implements TaskSession {
 
     /** Removes a connection that has ended, and aborts the tasks that have their allegiance to it. */
     void leave(FullFeature connection) {
+        audit.left(connection.connection().whyEnded());
         lost.remove(connection);
         forget(connection);
         var _ = tasks.abort(task -> task.connection().equals(connection.tasks()), _ -> {});
@@ -247,6 +257,7 @@ public final class Session implements TaskSession {
     public void endIfDone() {
         if (begun && !over && connections.isEmpty() && lost.isEmpty() && tasks.isEmpty()) {
             over = true;
+            audit.ended();
             server.ended(this);
         }
     }
