@@ -3,7 +3,6 @@ package lunar.server;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import lunar.target.PortalSpec;
 
 /** Determines whether other machines can reach a plan's targets without authentication. */
@@ -23,13 +22,16 @@ final class Exposure {
     /** Refuses a target that everybody may use where other machines can reach it, unless that is allowed. */
     static void requireAuthentication(ServerPlan plan, List<PortalSpec> portals)
             throws InvalidPlanException {
-        if (plan.allowAnonymous()) {
-            return;
+        for (ServerPlan.Target target : plan.targets()) {
+            requireAuthentication(plan, target, portals);
         }
-        Optional<ServerPlan.Target> open = plan.targets().stream().filter(ServerPlan.Target::isOpen)
-                .filter(target -> isExposed(target, portals)).findFirst();
-        if (open.isPresent()) {
-            throw new OpenTargetException(open.get().iqn());
+    }
+
+    /** Like the above, for a single target. */
+    static void requireAuthentication(ServerPlan plan, ServerPlan.Target target,
+            List<PortalSpec> portals) throws OpenTargetException {
+        if (!plan.allowAnonymous() && target.isOpen() && isExposed(target, portals)) {
+            throw new OpenTargetException(target.iqn());
         }
     }
 

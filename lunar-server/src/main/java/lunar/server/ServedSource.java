@@ -1,5 +1,6 @@
 package lunar.server;
 
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.UUID;
 import lunar.block.BlockDevice;
@@ -7,6 +8,7 @@ import lunar.block.DeviceRecords;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
 import lunar.block.StorageException;
+import lunar.block.Usage;
 import lunar.scsi.target.StateStore;
 import lunar.scsi.target.UnitSpec;
 import lunar.scsi.target.block.DiskSpec;
@@ -22,6 +24,9 @@ sealed interface ServedSource {
 
         @Override
         public long sizeBytes() { return device.sizeBytes(); }
+
+        @Override
+        public Optional<Usage> usage() { return device.usage(); }
 
         @Override
         public UnitSpec spec(ServerPlan.Lun lun, StateStore state) {
@@ -48,6 +53,9 @@ sealed interface ServedSource {
         public long sizeBytes() { return source.sizeBytes(); }
 
         @Override
+        public Optional<Usage> usage() { return source.usage(); }
+
+        @Override
         public UnitSpec spec(ServerPlan.Lun lun, StateStore state) throws InvalidPlanException {
             if (lun.removable() || lun.rotational() || lun.readOnly() || lun.thick()) {
                 throw new InvalidPlanException(lun + " is no disk: remove 'removable',"
@@ -66,6 +74,9 @@ sealed interface ServedSource {
     /** The size in bytes now. */
     long sizeBytes();
 
+    /** Returns how full it is; empty if unknown. */
+    Optional<Usage> usage();
+
     /** Describes the unit as a plan wants it. */
     UnitSpec spec(ServerPlan.Lun lun, StateStore state) throws InvalidPlanException;
 
@@ -80,8 +91,31 @@ sealed interface ServedSource {
      */
     static ServedSource open(String uri, DeviceOpener opener, DeviceRecords records)
             throws StorageException, InvalidPlanException {
+        DeviceUri parsed = DeviceUri.parse(Devices.withoutFilters(uri));
+        Optional<UnitProvider> provider = provider(uri, parsed);
+        return provider.isPresent()
+                ? new Other(provider.get().open(parsed, records))
+                : new Disk(opener.open(uri, records));
+    }
+
+    /**
+     * Checks a URI without opening it.
+     *
+     * @throws IllegalArgumentException if the URI is malformed; one line for a person
+     */
+    static void check(String uri) throws StorageException, InvalidPlanException {
+        DeviceUri parsed = DeviceUri.parse(Devices.withoutFilters(uri));
+        Optional<UnitProvider> provider = provider(uri, parsed);
+        if (provider.isPresent()) {
+            provider.get().check(parsed);
+        } else {
+            Devices.check(uri);
+        }
+    }
+
+    private static Optional<UnitProvider> provider(String uri, DeviceUri parsed)
+            throws InvalidPlanException {
         String bare = Devices.withoutFilters(uri);
-        DeviceUri parsed = DeviceUri.parse(bare);
         for (UnitProvider provider : ServiceLoader.load(UnitProvider.class,
                 UnitProvider.class.getClassLoader())) {
             if (provider.schemes().contains(parsed.scheme())) {
@@ -90,9 +124,9 @@ sealed interface ServedSource {
                             + " filters; remove '" + uri.substring(0, uri.length() - bare.length())
                             + "'");
                 }
-                return new Other(provider.open(parsed, records));
+                return Optional.of(provider);
             }
         }
-        return new Disk(opener.open(uri, records));
+        return Optional.empty();
     }
 }

@@ -37,6 +37,8 @@ public final class StorageServer implements AutoCloseable {
             task -> Thread.ofPlatform().daemon().name("lunar-sizes").unstarted(task));
     private final CountDownLatch terminated = new CountDownLatch(1);
     private final IsnsAnnouncement isns;
+    /** Used by the thread of {@link #watch} only. */
+    private final SpaceWatch space;
     private volatile List<TargetAssembly.Placed> placed;
     /** Guarded by this, as all below. */
     private ServerPlan plan;
@@ -47,6 +49,7 @@ public final class StorageServer implements AutoCloseable {
             throws IOException, InvalidPlanException {
         this.plan = plan;
         this.listener = new LoggedListener(listener);
+        space = new SpaceWatch(this.listener);
         devices = new ServedDevices(plan.state(), this.listener);
         ServedDevices.Round round = devices.round(plan.opener());
         var assembly = new TargetAssembly(round, this.listener);
@@ -85,7 +88,7 @@ public final class StorageServer implements AutoCloseable {
     public static StorageServer start(ServerPlan plan, ServerListener listener)
             throws IOException, InvalidPlanException {
         var running = new StorageServer(plan, listener);
-        var _ = running.watch.scheduleWithFixedDelay(running::lookAtSizes, LOOK_SECONDS,
+        var _ = running.watch.scheduleWithFixedDelay(running::look, LOOK_SECONDS,
                 LOOK_SECONDS, TimeUnit.SECONDS);
         return running;
     }
@@ -179,6 +182,11 @@ public final class StorageServer implements AutoCloseable {
     public List<ServedUnit> units() {
         return placed.stream().map(each -> new ServedUnit(each.iqn(), each.lun(), each.uri(),
                 each.source().sizeBytes())).toList();
+    }
+
+    private void look() {
+        lookAtSizes();
+        space.look(placed);
     }
 
     /** Checks the sizes of the devices; reports changes to initiators and the listener. */
