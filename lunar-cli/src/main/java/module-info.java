@@ -17,11 +17,11 @@ module lunar.cli {
     requires lunar.target;
     requires tools.jackson.core;
     requires tools.jackson.databind;
-    requires tools.jackson.dataformat.toml;
     requires info.picocli;
     requires ch.qos.logback.classic;
     requires ch.qos.logback.core;
     requires org.slf4j;
+    requires org.tomlj;
     requires HdrHistogram;
     requires java.management;
     requires jdk.management;

@@ -9,6 +9,7 @@ import lunar.cli.demo.DemoCommand;
 import lunar.cli.osd.OsdCommand;
 import lunar.cli.raid.RaidCommand;
 import lunar.cli.rdma.RdmaCommand;
+import lunar.cli.serve.ConfigCommand;
 import lunar.cli.serve.DiscoverCommand;
 import lunar.cli.serve.ServeCommand;
 
@@ -52,6 +53,7 @@ public final class Main {
         line.addSubcommand("raid", RaidCommand.line(console));
         line.addSubcommand("osd", OsdCommand.line(console));
         line.addSubcommand("rdma", RdmaCommand.line(console));
+        line.addSubcommand("config", ConfigCommand.line(console));
         line.addSubcommand("key", KeyCommand.line(console));
         line.addSubcommand(new AcceptLossCommand(console));
         line.addSubcommand(new DemoCommand(console));

@@ -214,7 +214,7 @@ class ConfigFileTest {
                     portals = ['[::1]', '[::1]:3260']            | portal [::1]:3260 is configured twice
                     portals = [{listen = '[::1]', transport = 'ib'}] | 'ib' is not a transport; there are [iscsi, iser]
                     portals = [{advertise = 'a:1'}]              | a portal has no 'listen'
-                    portals = [{listen = '::1', to = 'a:1'}]     | unknown key 'to' of a portal
+                    portals = [{listen = '[::1]', to = 'a:1'}]   | unknown key 'to' of a portal
                     portal-group = [{portals = ['::1']}]         | a portal group has no 'tag'
                     portal-group = [{tag = 65536}]               | 'tag' must be a number from 1 to 65535
                     portal-group = [{tag = 2}]                   | portal group 2: it has no 'portals'
@@ -259,7 +259,7 @@ class ConfigFileTest {
                     target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], initiator = [{name = '*', lun = 0}]}] | unknown key 'lun' of an initiator
                     target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], initiator = [{name = 'me'}]}] | not the iSCSI name
                     target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], initiator = [{name = '*', mutual-chap = 'a:@b'}]}] | initiator * of target iqn.2026-11.a:b has mutual-chap without chap
-                    portals =                                    | line 1 is not TOML
+                    portals =                                    | :1:10: not TOML
                     """,
             quoteCharacter = '`')
     void shouldNameWhatIsWrong(String text, String words) throws IOException {

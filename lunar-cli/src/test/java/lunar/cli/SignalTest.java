@@ -72,8 +72,8 @@ class SignalTest {
                 Thread.sleep(10);
             }
             assertThat(Files.readAllLines(err)).singleElement().asString().startsWith(
-                    "lunar: configuration not reloaded: config file " + config
-                            + ": unknown key 'lun'")
+                    "lunar: configuration not reloaded: " + config
+                            + ":1:1: unknown key 'lun'")
                     .endsWith("; still running the previous configuration");
             device.read(0, MemorySegment.ofArray(new byte[512]));
             device.close();

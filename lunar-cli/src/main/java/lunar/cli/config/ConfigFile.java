@@ -1,16 +1,16 @@
 package lunar.cli.config;
 
-import lunar.cli.command.Failure;
-
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import lunar.cli.command.Failure;
 import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.spi.Polling;
 import lunar.isns.IsnsServer;
+import lunar.server.DeviceOpener;
 import lunar.server.ServerPlan;
 import lunar.target.SessionLimits;
 
@@ -68,11 +68,11 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
             Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
             ChapAlgorithm.DEFAULT_ORDER, ServerPlan.Limits.DEFAULT, true);
 
-    private static final Set<String> KEYS = Set.of("portals", "portal-group", "iqn", "luns", "chap",
+    static final Set<String> KEYS = Set.of("portals", "portal-group", "iqn", "luns", "chap",
             "mutual-chap", "discovery-chap", TargetTables.CHAP_ALGORITHMS, "allow-anonymous",
             "header-digest", "data-digest", "state", "isns", "limits", "target",
             "volume", "announce-resets", "rdma-provider");
-    private static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
+    static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
             "sessions-per-initiator", "sessions-per-address", "max-time2wait", "max-time2retain",
             "connections", "connections-per-address", "connections-per-session", "loops", "poll");
     private static final int MAX_CONNECTIONS = 1 << 20;
@@ -84,54 +84,73 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
         targets = List.copyOf(targets);
     }
 
+    /**
+     * Reads a file.
+     *
+     * @throws Failure if it cannot be read, or has an error; the message names the place of the first one
+     */
     public static ConfigFile read(Path path) throws Failure {
-        TomlTable root = TomlTable.read(path).requireKnown(KEYS, "");
-        List<ServerPlan.Listen> portals = PortalTables.read(root);
-        var groups = new HashSet<Integer>();
-        groups.add(ServerPlan.DEFAULT_GROUP);
-        portals.forEach(portal -> groups.add(portal.group()));
+        var errors = new ConfigErrors(path);
+        ConfigFile file = of(TomlTable.read(path, errors));
+        errors.require();
+        return file;
+    }
+
+    /** Reads a file whose errors are reported to its {@link ConfigErrors}. */
+    static ConfigFile of(TomlTable root) {
+        root.requireKnown(KEYS, "");
+        PortalTables.Portals portals = PortalTables.read(root);
         List<ChapAlgorithm> algorithms = TargetTables.chapAlgorithms(root)
                 .orElse(ChapAlgorithm.DEFAULT_ORDER);
         var _ = VolumeTable.read(root); // report errors there now rather than when the volume is opened
-        return new ConfigFile(portals, targets(root, algorithms, groups),
+        return new ConfigFile(portals.portals(), targets(root, algorithms, portals.tags()),
                 root.flag("allow-anonymous"),
                 root.parsed("header-digest", Digest::parse),
-                root.parsed("data-digest", Digest::parse), root.text("state").map(Path::of),
+                root.parsed("data-digest", Digest::parse), root.parsed("state", Path::of),
                 root.parsed("isns", IsnsAddress::parse), root.text("discovery-chap"),
                 algorithms, limits(root),
                 !root.has("announce-resets") || root.flag("announce-resets"));
     }
 
+    /** The plan of a server with this file alone. */
+    public ServerPlan plan(DeviceOpener opener) {
+        return new ServerPlan(portals.isEmpty() ? List.of(Portal.DEFAULT.listen()) : portals,
+                targets, allowAnonymous, headerDigest.orElse(Digest.ALLOW).choice(),
+                dataDigest.orElse(Digest.ALLOW).choice(), state, isns, discoveryChap,
+                chapAlgorithms, limits, opener, announceResets);
+    }
+
     private static List<ServerPlan.Target> targets(TomlTable root, List<ChapAlgorithm> algorithms,
-            Set<Integer> groups) throws Failure {
+            Set<Integer> groups) {
         var reader = new TargetTables(root.text("chap"), root.text("mutual-chap"), algorithms,
                 groups);
         var targets = new ArrayList<ServerPlan.Target>();
         if (root.has("luns")) {
             targets.add(reader.atTop(root));
         } else if (root.has("iqn")) {
-            throw root.wrong("'iqn' at the top level needs 'luns'");
+            root.wrong("iqn", "'iqn' at the top level needs 'luns'");
         }
         var names = new HashSet<String>();
         targets.forEach(target -> names.add(target.iqn()));
         for (TomlTable table : root.tables("target")) {
-            ServerPlan.Target target = reader.read(table);
-            if (!names.add(target.iqn())) {
-                throw root.wrong("target " + target.iqn() + " is configured twice");
+            Optional<ServerPlan.Target> target = reader.read(table);
+            if (target.isPresent() && !names.add(target.get().iqn())) {
+                table.wrong("iqn", "target " + target.get().iqn() + " is configured twice");
+            } else {
+                target.ifPresent(targets::add);
             }
-            targets.add(target);
         }
         return targets;
     }
 
-    private static ServerPlan.Limits limits(TomlTable root) throws Failure {
+    private static ServerPlan.Limits limits(TomlTable root) {
         ServerPlan.Limits usual = ServerPlan.Limits.DEFAULT;
         usual = usual.withLoops(usual.loops().withDevice(root.text("rdma-provider")));
         Optional<TomlTable> table = root.table("limits");
         if (table.isEmpty()) {
             return usual;
         }
-        TomlTable limits = table.get().requireKnown(LIMIT_KEYS, " of 'limits'").named("limits");
+        TomlTable limits = table.get().named("limits").requireKnown(LIMIT_KEYS, " of 'limits'");
         int connections = limits.number("connections", 1, MAX_CONNECTIONS)
                 .orElse(usual.connections());
         return new ServerPlan.Limits(sessionLimits(limits, usual.sessions()), connections,
@@ -146,8 +165,7 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
                                 .orElse(usual.loops().polling())));
     }
 
-    private static SessionLimits sessionLimits(TomlTable limits, SessionLimits most)
-            throws Failure {
+    private static SessionLimits sessionLimits(TomlTable limits, SessionLimits most) {
         int perServer = limits.number("sessions", 1, most.perServer()).orElse(most.perServer());
         return new SessionLimits(perServer,
                 limits.number("sessions-per-target", 1, most.perTarget()).orElse(most.perTarget()),

@@ -1,5 +1,6 @@
 package lunar.cli.config;
 
+import java.util.Locale;
 import lunar.iscsi.login.DigestChoice;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -20,6 +21,9 @@ public enum Digest {
     Digest(DigestChoice choice) { this.choice = choice; }
 
     public DigestChoice choice() { return choice; }
+
+    /** Its word in config files. */
+    String text() { return name().toLowerCase(Locale.ROOT); }
 
     /** @throws IllegalArgumentException with one line for the user */
     static Digest parse(String text) {

@@ -1,13 +1,12 @@
 package lunar.cli.config;
 
-import lunar.cli.command.Failure;
-
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -23,14 +22,14 @@ public final class TargetTables {
 
     static final String CHAP_ALGORITHMS = "chap-algorithms";
 
-    private static final Set<String> TARGET_KEYS = Set.of("iqn", "alias", "luns", "chap",
+    static final Set<String> TARGET_KEYS = Set.of("iqn", "alias", "luns", "chap",
             "mutual-chap", CHAP_ALGORITHMS, "groups", "access", "moved", "maintenance", "removed",
             "initiator");
-    private static final Set<String> LUN_KEYS = Set.of("lun", "uri", "removable", "rotational",
+    static final Set<String> LUN_KEYS = Set.of("lun", "uri", "removable", "rotational",
             "read-only", "thick");
-    private static final Set<String> INITIATOR_KEYS = Set.of("name", "chap", "mutual-chap", "luns",
+    static final Set<String> INITIATOR_KEYS = Set.of("name", "chap", "mutual-chap", "luns",
             "read-only");
-    private static final Map<String, State> STATES = Map.of("optimized", State.ACTIVE_OPTIMIZED,
+    static final Map<String, State> STATES = Map.of("optimized", State.ACTIVE_OPTIMIZED,
             "non-optimized", State.ACTIVE_NON_OPTIMIZED, "standby", State.STANDBY, "unavailable",
             State.UNAVAILABLE);
     private static final int MAX_LUN = 16383;
@@ -55,104 +54,131 @@ public final class TargetTables {
     }
 
     /** The target of the {@code luns} at the top. */
-    ServerPlan.Target atTop(TomlTable root) throws Failure {
+    ServerPlan.Target atTop(TomlTable root) {
         return ServerPlan.Target
                 .of(root.text("iqn").orElse(DEFAULT_IQN), luns(root))
                 .withChap(chap, mutualChap).withChapAlgorithms(chapAlgorithms);
     }
 
-    ServerPlan.Target read(TomlTable table) throws Failure {
-        table.requireKnown(TARGET_KEYS, " of a target");
-        String iqn = table.text("iqn")
-                .orElseThrow(() -> table.wrong("a target has no 'iqn'; give it a name"));
-        TomlTable target = table.named("target " + iqn);
+    /** Reads a target; empty if it has no name. */
+    Optional<ServerPlan.Target> read(TomlTable table) {
+        Optional<String> name = table.required("iqn", "a target has no 'iqn'; give it a name");
+        TomlTable target = name.isEmpty() ? table : table.named("target " + name.get());
+        target.requireKnown(TARGET_KEYS, " of a target");
         SortedMap<Integer, ServerPlan.Lun> luns = luns(target);
         Optional<Absence> absence = absence(target);
-        if (luns.isEmpty() && absence.isEmpty()) {
-            throw target.wrong("it has no 'luns'; name its devices");
+        if (absence.isEmpty() && !target.has("moved")
+                && (!target.has("luns") || target.isEmptyList("luns"))) {
+            target.wrong("it has no 'luns'; name its devices");
         }
         Optional<String> own = target.text("chap");
-        return new ServerPlan.Target(iqn, target.text("alias").orElse(""), luns, own.or(() -> chap),
+        var read = new ServerPlan.Target(name.orElse(""), target.text("alias").orElse(""), luns,
+                own.or(() -> chap),
                 target.text("mutual-chap")
                         .or(() -> own.isPresent() ? Optional.empty() : mutualChap),
                 chapAlgorithms(target).orElse(chapAlgorithms), groups(target),
                 initiators(target, luns.keySet()), absence, access(target));
+        return name.map(_ -> read);
     }
 
     /** The list of CHAP algorithms, if a table has one. */
-    static Optional<List<ChapAlgorithm>> chapAlgorithms(TomlTable table) throws Failure {
+    static Optional<List<ChapAlgorithm>> chapAlgorithms(TomlTable table) {
         if (!table.has(CHAP_ALGORITHMS)) {
             return Optional.empty();
         }
-        List<String> names = table.list(CHAP_ALGORITHMS, "sha-256", name -> name, one -> {
-            throw table.wrong("'" + CHAP_ALGORITHMS + "' must be a list of strings, as in "
-                    + CHAP_ALGORITHMS + " = [\"sha-256\"]");
-        });
-        return Optional.of(table.parse(CHAP_ALGORITHMS, String.join(",", names),
-                ChapAlgorithm::parse));
+        List<String> names = table.texts(CHAP_ALGORITHMS, "sha-256").stream()
+                .map(TomlTable.Text::value).toList();
+        return names.isEmpty() && !table.isEmptyList(CHAP_ALGORITHMS)
+                ? Optional.empty() // reported already
+                : table.parse(CHAP_ALGORITHMS,
+                        new TomlTable.Text(String.join(",", names), table.place(CHAP_ALGORITHMS)),
+                        ChapAlgorithm::parse);
     }
 
     // --- logical units ---
 
-    private static SortedMap<Integer, ServerPlan.Lun> luns(TomlTable table) throws Failure {
-        var luns = new TreeMap<Integer, ServerPlan.Lun>();
-        List<Numbered> all = table.list("luns", "ram:1GiB", uri -> new Numbered(
-                Optional.empty(), ServerPlan.Lun.of(uri)), TargetTables::lun);
+    /**
+     * A logical unit of a table.
+     *
+     * @param place where its device is configured
+     * @param number its LUN: without an explicit number, the one after that of the previous unit
+     */
+    record Numbered(Place place, int number, ServerPlan.Lun lun) {}
+
+    /** The logical units of a table, in its order, also those with the number of another. */
+    static List<Numbered> numbered(TomlTable table) {
+        List<Listed> all = table.list("luns", "ram:1GiB",
+                uri -> Optional.of(new Listed(uri.place(), OptionalInt.empty(),
+                        ServerPlan.Lun.of(uri.value()))),
+                TargetTables::lun);
+        var luns = new ArrayList<Numbered>();
         int next = 0;
-        for (Numbered each : all) {
+        for (Listed each : all) {
             int number = each.number().orElse(next);
-            if (luns.put(number, each.lun()) != null) {
-                throw table.wrong("LUN " + number + " is configured twice in 'luns'");
-            }
+            luns.add(new Numbered(each.place(), number, each.lun()));
             next = number + 1;
-        }
-        if (next > MAX_LUN + 1) {
-            throw table.wrong("'luns' exceeds LUN " + MAX_LUN);
         }
         return luns;
     }
 
-    /** A logical unit and its explicit number; without one, it follows the previous unit. */
-    private record Numbered(Optional<Integer> number, ServerPlan.Lun lun) {}
+    private static SortedMap<Integer, ServerPlan.Lun> luns(TomlTable table) {
+        var luns = new TreeMap<Integer, ServerPlan.Lun>();
+        for (Numbered each : numbered(table)) {
+            if (luns.put(each.number(), each.lun()) != null) {
+                table.wrong(each.place(),
+                        "LUN " + each.number() + " is configured twice in 'luns'");
+            }
+            if (each.number() == MAX_LUN + 1) {
+                table.wrong(each.place(), "'luns' exceeds LUN " + MAX_LUN);
+            }
+        }
+        return luns;
+    }
 
-    private static Numbered lun(TomlTable table) throws Failure {
+    /** An element of the list, with its explicit number if it has one. */
+    private record Listed(Place place, OptionalInt number, ServerPlan.Lun lun) {}
+
+    private static Optional<Listed> lun(TomlTable table) {
         table.requireKnown(LUN_KEYS, " of a LUN");
-        var number = table.number("lun", 0, MAX_LUN);
-        String uri = table.text("uri")
-                .orElseThrow(() -> table.wrong("a LUN has no 'uri'; name its device"));
-        return new Numbered(number.isPresent() ? Optional.of(number.getAsInt()) : Optional.empty(),
-                new ServerPlan.Lun(uri, table.flag("removable"), table.flag("rotational"),
-                        table.flag("read-only"), table.flag("thick")));
+        OptionalInt number = table.number("lun", 0, MAX_LUN);
+        Optional<String> uri = table.required("uri", "a LUN has no 'uri'; name its device");
+        var lun = new ServerPlan.Lun(uri.orElse(""), table.flag("removable"),
+                table.flag("rotational"), table.flag("read-only"), table.flag("thick"));
+        return Optional.of(new Listed(table.has("uri") ? table.place("uri") : table.place(), number,
+                lun));
     }
 
     // --- where, and in which state ---
 
-    private Set<Integer> groups(TomlTable target) throws Failure {
+    private Set<Integer> groups(TomlTable target) {
         Optional<List<Integer>> tags = target.numbers("groups", 1, MAX_TAG);
         if (tags.isPresent() && tags.get().isEmpty()) {
-            throw target.wrong("'groups' is empty; leave it out to use all portal groups");
+            target.wrong("groups", "'groups' is empty; leave it out to use all portal groups");
         }
         for (int tag : tags.orElse(List.of())) {
-            requireGroup(target, "groups", tag);
+            requireGroup(target, "groups", target.place("groups"), tag);
         }
         return Set.copyOf(tags.orElse(List.of()));
     }
 
-    private void requireGroup(TomlTable target, String key, int tag) throws Failure {
+    private void requireGroup(TomlTable target, String key, Place place, int tag) {
         if (!groups.contains(tag)) {
-            throw target.wrong("'" + key + "' names portal group " + tag
+            target.wrong(place, "'" + key + "' names portal group " + tag
                     + ", which does not exist; add a [[portal-group]] with tag = " + tag);
         }
     }
 
-    private Map<Integer, State> access(TomlTable target) throws Failure {
+    private Map<Integer, State> access(TomlTable target) {
         var states = new TreeMap<Integer, State>();
         Optional<TomlTable> table = target.table("access");
         if (table.isPresent()) {
             for (String key : table.get().keys()) {
-                int tag = numberOf(target, "access", key, MAX_TAG);
-                requireGroup(target, "access", tag);
-                states.put(tag, table.get().parsed(key, TargetTables::state).orElseThrow());
+                OptionalInt tag = numberOf(table.get(), "access", key, MAX_TAG);
+                Optional<State> state = table.get().parsed(key, TargetTables::state);
+                if (tag.isPresent()) {
+                    requireGroup(target, "access", table.get().place(key), tag.getAsInt());
+                    state.ifPresent(is -> states.put(tag.getAsInt(), is));
+                }
             }
         }
         return states;
@@ -167,7 +193,13 @@ public final class TargetTables {
         return state;
     }
 
-    private static Optional<Absence> absence(TomlTable target) throws Failure {
+    /** The word of a state in config files. */
+    static String word(State state) {
+        return STATES.entrySet().stream().filter(one -> one.getValue() == state)
+                .map(Map.Entry::getKey).findFirst().orElseThrow();
+    }
+
+    private static Optional<Absence> absence(TomlTable target) {
         var why = new ArrayList<Absence>();
         PortalTables.moved(target).ifPresent(why::add);
         if (target.flag("maintenance")) {
@@ -177,39 +209,42 @@ public final class TargetTables {
             why.add(new Absence.Removed());
         }
         if (why.size() > 1) {
-            throw target.wrong("only one of 'moved', 'maintenance' and 'removed' can be true");
+            target.wrong("only one of 'moved', 'maintenance' and 'removed' can be true");
         }
         return why.stream().findFirst();
     }
 
     // --- initiators ---
 
-    private static List<ServerPlan.Initiator> initiators(TomlTable target, Set<Integer> luns)
-            throws Failure {
+    private static List<ServerPlan.Initiator> initiators(TomlTable target, Set<Integer> luns) {
         var initiators = new ArrayList<ServerPlan.Initiator>();
         var names = new HashSet<String>();
         for (TomlTable table : target.tables("initiator")) {
-            table.requireKnown(INITIATOR_KEYS, " of an initiator");
-            String name = table.text("name").orElseThrow(() -> table.wrong(
-                    "an initiator has no 'name'; write its iqn, or \"*\" for all initiators"));
-            if (!names.add(name.toLowerCase(Locale.ROOT))) {
-                throw table.wrong("initiator " + name + " is configured twice");
+            Optional<String> name = table.required("name",
+                    "an initiator has no 'name'; write its iqn, or \"*\" for all initiators");
+            TomlTable initiator = name.isEmpty() ? table : table.named("initiator " + name.get());
+            initiator.requireKnown(INITIATOR_KEYS, " of an initiator");
+            if (name.isPresent() && !names.add(name.get().toLowerCase(Locale.ROOT))) {
+                table.wrong("name", "initiator " + name.get() + " is configured twice");
             }
-            initiators.add(new ServerPlan.Initiator(name, table.text("chap"),
-                    table.text("mutual-chap"), map(table, name, luns), table.flag("read-only")));
+            initiators.add(new ServerPlan.Initiator(name.orElse(""), initiator.text("chap"),
+                    initiator.text("mutual-chap"), map(initiator, luns),
+                    initiator.flag("read-only")));
         }
         return initiators;
     }
 
     /** Reads an initiator's view: a list of LUNs, or the target's LUN for each of its own. */
-    private static Optional<SortedMap<Integer, Integer>> map(TomlTable table, String name,
-            Set<Integer> luns) throws Failure {
+    private static Optional<SortedMap<Integer, Integer>> map(TomlTable table, Set<Integer> luns) {
         var map = new TreeMap<Integer, Integer>();
         if (table.isTable("luns")) {
             TomlTable mapped = table.table("luns").orElseThrow();
             for (String own : mapped.keys()) {
-                map.put(numberOf(table, "luns", own, MAX_LUN),
-                        mapped.number(own, 0, MAX_LUN).orElseThrow());
+                OptionalInt number = numberOf(mapped, "luns", own, MAX_LUN);
+                OptionalInt lun = mapped.number(own, 0, MAX_LUN);
+                if (number.isPresent() && lun.isPresent()) {
+                    map.put(number.getAsInt(), lun.getAsInt());
+                }
             }
         } else {
             Optional<List<Integer>> list = table.numbers("luns", 0, MAX_LUN);
@@ -220,18 +255,20 @@ public final class TargetTables {
         }
         for (int lun : map.values()) {
             if (!luns.contains(lun)) {
-                throw table.wrong("initiator " + name + ": 'luns' names LUN " + lun
+                table.wrong("luns", "'luns' names LUN " + lun
                         + ", which the target does not have");
             }
         }
         return Optional.of(map);
     }
 
-    private static int numberOf(TomlTable table, String key, String text, int max) throws Failure {
-        if (!text.matches("\\d{1,5}") || Integer.parseInt(text) > max) {
-            throw table.wrong("'" + key + "' has the key '" + text
+    /** Reads a number that is a key of a table. */
+    private static OptionalInt numberOf(TomlTable table, String name, String key, int max) {
+        if (!key.matches("\\d{1,5}") || Integer.parseInt(key) > max) {
+            table.wrong(key, "'" + name + "' has the key '" + key
                     + "', which is not a number up to " + max);
+            return OptionalInt.empty();
         }
-        return Integer.parseInt(text);
+        return OptionalInt.of(Integer.parseInt(key));
     }
 }

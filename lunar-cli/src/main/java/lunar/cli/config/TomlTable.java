@@ -1,189 +1,257 @@
 package lunar.cli.config;
 
-import lunar.cli.command.Failure;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Function;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.dataformat.toml.TomlMapper;
+import lunar.cli.command.Failure;
+import org.jspecify.annotations.Nullable;
+import org.tomlj.Toml;
+import org.tomlj.TomlArray;
+import org.tomlj.TomlParseError;
+import org.tomlj.TomlParseResult;
 
-/** A table of a TOML file. Errors in values are one line that names the file and the key. */
+/**
+ * A table of a TOML file. A value that is wrong is an error of the file, reported to its {@link ConfigErrors} with its
+ * place, and is otherwise as if it were not there; reading continues.
+ */
 final class TomlTable {
-    private final Path path;
-    private final JsonNode table;
+    /** A string of a list, and where it is. */
+    record Text(String value, Place place) {}
+
+    private final org.tomlj.TomlTable table;
+    private final Place place;
     /** Such as "target iqn.2026-11.org.example:disk: ", for messages. */
     private final String where;
+    private final ConfigErrors errors;
 
-    private TomlTable(Path path, JsonNode table, String where) {
-        this.path = path;
+    private TomlTable(org.tomlj.TomlTable table, Place place, String where, ConfigErrors errors) {
         this.table = table;
+        this.place = place;
         this.where = where;
+        this.errors = errors;
     }
 
-    /** The table that a file is. */
-    static TomlTable read(Path path) throws Failure {
+    /** The table that a file is; empty if it is not TOML, which is an error of the file. */
+    static TomlTable read(Path path, ConfigErrors errors) throws Failure {
+        String text;
         try {
-            return new TomlTable(path, new TomlMapper().readTree(Files.readString(path)), "");
+            text = Files.readString(path);
         } catch (NoSuchFileException e) {
             throw new Failure("config file " + path + " does not exist", e);
         } catch (IOException e) {
             throw new Failure("config file " + path + " cannot be read; check that it is a"
                     + " readable text file", e);
-        } catch (JacksonException e) {
-            var at = e.getLocation();
-            throw new Failure("config file " + path + (at == null ? "" : " line " + at.getLineNr())
-                    + " is not TOML: " + e.getOriginalMessage(), e);
         }
+        TomlParseResult parsed = Toml.parse(text);
+        for (TomlParseError error : parsed.errors()) {
+            errors.add(Place.of(error.position()), "not TOML: " + error.getMessage());
+        }
+        return new TomlTable(parsed.hasErrors() ? Toml.parse("") : parsed, Place.START, "",
+                errors);
     }
 
     /** Returns this table with messages that name its place in the file. */
     TomlTable named(String what) {
-        return new TomlTable(path, table, what + ": ");
+        return new TomlTable(table, place, where + what + ": ", errors);
+    }
+
+    ConfigErrors errors() { return errors; }
+
+    /** Where the table begins. */
+    Place place() { return place; }
+
+    /** Where a key is; where the table is if it has no such key. */
+    Place place(String key) {
+        return has(key) ? Place.of(table.inputPositionOf(List.of(key))) : place;
     }
 
     /** @param of what it is, for the message */
-    TomlTable requireKnown(Set<String> known, String of) throws Failure {
-        for (String key : table.propertyNames()) {
+    TomlTable requireKnown(Set<String> known, String of) {
+        for (String key : keys()) {
             if (!known.contains(key)) {
-                throw wrong("unknown key '" + key + "'" + of + "; known keys: "
-                        + String.join(", ", known.stream().sorted().toList()));
+                wrong(key, "unknown key '" + key + "'" + of + Spelling.nearest(key, known)
+                        .map(word -> "; did you mean '" + word + "'?")
+                        .orElseGet(() -> "; known keys: "
+                                + String.join(", ", known.stream().sorted().toList())));
             }
         }
         return this;
     }
 
-    boolean has(String key) { return table.has(key); }
+    boolean has(String key) { return table.contains(List.of(key)); }
 
-    List<String> keys() { return List.copyOf(table.propertyNames()); }
+    /** The keys, in the order of the file. */
+    List<String> keys() {
+        return table.keySet().stream()
+                .sorted(Comparator.comparing((String key) -> place(key))
+                        .thenComparing(Comparator.naturalOrder()))
+                .toList();
+    }
 
-    Optional<String> text(String key) throws Failure {
-        JsonNode value = table.path(key);
-        if (value.isMissingNode()) {
-            return Optional.empty();
+    private @Nullable Object value(String key) { return table.get(List.of(key)); }
+
+    Optional<String> text(String key) {
+        Object value = value(key);
+        if (value != null && !(value instanceof String)) {
+            wrong(key, "'" + key + "' must be a string in quotes");
         }
-        if (!value.isString()) {
-            throw wrong("'" + key + "' must be a string in quotes");
+        return value instanceof String text ? Optional.of(text) : Optional.empty();
+    }
+
+    /** A string without which the table makes no sense. */
+    Optional<String> required(String key, String message) {
+        if (!has(key)) {
+            wrong(message);
         }
-        return Optional.of(value.stringValue());
+        return text(key);
     }
 
     /** Parses a string; the parser's {@link IllegalArgumentException} describes errors. */
-    <T> Optional<T> parsed(String key, Function<String, T> parser) throws Failure {
-        Optional<String> text = text(key);
-        return text.isEmpty() ? Optional.empty() : Optional.of(parse(key, text.get(), parser));
+    <T> Optional<T> parsed(String key, Function<String, T> parser) {
+        return text(key).flatMap(text -> parse(key, new Text(text, place(key)), parser));
     }
 
-    <T> T parse(String key, String text, Function<String, T> parser) throws Failure {
+    <T> Optional<T> parse(String key, Text text, Function<String, T> parser) {
         try {
-            return parser.apply(text);
+            return Optional.of(parser.apply(text.value()));
         } catch (IllegalArgumentException e) {
-            throw wrong("'" + key + "': " + e.getMessage());
+            wrong(text.place(), "'" + key + "': " + e.getMessage());
+            return Optional.empty();
         }
     }
 
-    boolean flag(String key) throws Failure {
-        JsonNode value = table.path(key);
-        if (!value.isMissingNode() && !value.isBoolean()) {
-            throw wrong("'" + key + "' must be true or false");
+    boolean flag(String key) {
+        Object value = value(key);
+        if (value != null && !(value instanceof Boolean)) {
+            wrong(key, "'" + key + "' must be true or false");
         }
-        return value.asBoolean(false);
+        return Boolean.TRUE.equals(value);
     }
 
-    OptionalInt number(String key, int min, int max) throws Failure {
-        JsonNode value = table.path(key);
-        if (value.isMissingNode()) {
+    OptionalInt number(String key, int min, int max) {
+        Object value = value(key);
+        if (value == null) {
             return OptionalInt.empty();
         }
-        if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < min
-                || value.intValue() > max) {
-            throw wrong("'" + key + "' must be a number from " + min + " to " + max);
+        if (!(value instanceof Long number) || number < min || number > max) {
+            wrong(key, "'" + key + "' must be a number from " + min + " to " + max);
+            return OptionalInt.empty();
         }
-        return OptionalInt.of(value.intValue());
+        return OptionalInt.of(number.intValue());
     }
 
     /** A list of numbers, or empty where there is none. */
-    Optional<List<Integer>> numbers(String key, int min, int max) throws Failure {
-        JsonNode values = table.path(key);
-        if (values.isMissingNode()) {
+    Optional<List<Integer>> numbers(String key, int min, int max) {
+        Object values = value(key);
+        if (values == null) {
             return Optional.empty();
         }
-        boolean right = values.isArray();
+        boolean right = values instanceof TomlArray;
         var list = new ArrayList<Integer>();
-        for (JsonNode value : values) {
-            right &= value.isIntegralNumber() && value.canConvertToInt() && value.intValue() >= min
-                    && value.intValue() <= max && !list.contains(value.intValue());
-            list.add(value.asInt(0));
+        for (Object value : values instanceof TomlArray array ? array.toList() : List.of()) {
+            if (value instanceof Long number && number >= min && number <= max
+                    && !list.contains(number.intValue())) {
+                list.add(number.intValue());
+            } else {
+                right = false;
+            }
         }
         if (!right) {
-            throw wrong("'" + key + "' must be a list of different numbers from " + min + " to "
+            wrong(key, "'" + key + "' must be a list of different numbers from " + min + " to "
                     + max + ", as in " + key + " = [" + min + "]");
+            return Optional.empty();
         }
         return Optional.of(list);
     }
 
-    boolean isTable(String key) { return table.path(key).isObject(); }
+    boolean isEmptyList(String key) {
+        return value(key) instanceof TomlArray array && array.isEmpty();
+    }
 
-    Optional<TomlTable> table(String key) throws Failure {
-        JsonNode value = table.path(key);
-        if (value.isMissingNode()) {
-            return Optional.empty();
+    boolean isTable(String key) { return value(key) instanceof org.tomlj.TomlTable; }
+
+    Optional<TomlTable> table(String key) {
+        Object value = value(key);
+        if (value != null && !(value instanceof org.tomlj.TomlTable)) {
+            wrong(key, "'" + key + "' must be a table, as in " + key + " = { ... }");
         }
-        if (!value.isObject()) {
-            throw wrong("'" + key + "' must be a table, as in " + key + " = { ... }");
-        }
-        return Optional.of(new TomlTable(path, value, where));
+        return value instanceof org.tomlj.TomlTable inner
+                ? Optional.of(new TomlTable(inner, place(key), where, errors))
+                : Optional.empty();
     }
 
     /** Tables that each begin with the key in double brackets. */
-    List<TomlTable> tables(String key) throws Failure {
-        JsonNode values = table.path(key);
-        boolean right = values.isMissingNode() || values.isArray();
+    List<TomlTable> tables(String key) {
+        Object values = value(key);
+        boolean right = values == null || values instanceof TomlArray;
         var list = new ArrayList<TomlTable>();
-        for (JsonNode value : values) {
-            right &= value.isObject();
-            list.add(new TomlTable(path, value, where));
+        if (values instanceof TomlArray array) {
+            for (int i = 0; i < array.size(); i++) {
+                if (array.get(i) instanceof org.tomlj.TomlTable inner) {
+                    list.add(new TomlTable(inner, Place.of(array.inputPositionOf(i)), where,
+                            errors));
+                } else {
+                    right = false;
+                }
+            }
         }
         if (!right) {
-            throw wrong("'" + key + "' must be a table of tables; begin each with [[" + key + "]]");
+            wrong(key, "'" + key + "' must be a table of tables; begin each with [[" + key
+                    + "]]");
         }
         return list;
     }
 
-    /** A list of texts or of tables, each read by the one or the other. */
-    <T> List<T> list(String key, String example, Reader<String, T> ofText,
-            Reader<TomlTable, T> ofTable) throws Failure {
-        JsonNode values = table.path(key);
-        if (!values.isMissingNode() && !values.isArray()) {
-            throw wrong("'" + key + "' must be a list, as in " + key + " = [\"" + example + "\"]");
+    /** A list of texts or of tables, each read by the one or the other; an empty result is left out. */
+    <T> List<T> list(String key, String example, Function<Text, Optional<T>> ofText,
+            Function<TomlTable, Optional<T>> ofTable) {
+        Object values = value(key);
+        if (values != null && !(values instanceof TomlArray)) {
+            wrong(key,
+                    "'" + key + "' must be a list, as in " + key + " = [\"" + example + "\"]");
         }
         var list = new ArrayList<T>();
-        for (JsonNode value : values) {
-            if (value.isString()) {
-                list.add(ofText.read(value.stringValue()));
-            } else if (value.isObject()) {
-                list.add(ofTable.read(new TomlTable(path, value, where)));
-            } else {
-                throw wrong("'" + key + "' must be a list of strings, as in " + key + " = [\""
-                        + example + "\"], or of tables in braces");
+        if (values instanceof TomlArray array) {
+            for (int i = 0; i < array.size(); i++) {
+                Place at = Place.of(array.inputPositionOf(i));
+                switch (array.get(i)) {
+                    case String text -> ofText.apply(new Text(text, at)).ifPresent(list::add);
+                    case org.tomlj.TomlTable inner -> ofTable
+                            .apply(new TomlTable(inner, at, where, errors)).ifPresent(list::add);
+                    default -> wrong(at, "'" + key + "' must be a list of strings, as in " + key
+                            + " = [\"" + example + "\"], or of tables in braces");
+                }
             }
         }
         return list;
     }
 
-    /** Reads one value. */
-    @FunctionalInterface
-    interface Reader<F, T> {
-        T read(F from) throws Failure;
+    /** A list of texts alone. */
+    List<Text> texts(String key, String example) {
+        return list(key, example, Optional::of, table -> {
+            wrong(table.place(), "'" + key + "' must be a list of strings, as in " + key + " = [\""
+                    + example + "\"]");
+            return Optional.empty();
+        });
     }
 
-    Failure wrong(String what) { return new Failure("config file " + path + ": " + where + what); }
+    /** Reports an error in the value of a key. */
+    void wrong(String key, String message) {
+        wrong(place(key), message);
+    }
+
+    /** Reports an error of the whole table. */
+    void wrong(String message) { wrong(place, message); }
+
+    void wrong(Place at, String message) { errors.add(at, where + message); }
+
+    void warn(Place at, String message) { errors.warn(at, where + message); }
 }

@@ -1,6 +1,6 @@
 package lunar.cli.config;
 
-import java.time.Duration;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -37,59 +37,59 @@ import lunar.raid.service.VolumeSpec;
 public record VolumeTable(String name, Optional<Level> level, Optional<UUID> uuid,
         List<String> members,
         List<String> spares, Optional<String> journal, RunOptions options) {
-    private static final Set<String> KEYS = Set.of("name", "level", "uuid", "members", "spares",
+    static final Set<String> KEYS = Set.of("name", "level", "uuid", "members", "spares",
             "journal", "rebuild-rate", "stall-timeout", "degraded", "verify-reads");
+    private static final String EXAMPLE = "file:a.img";
 
-    /** All that a file has. */
-    static List<VolumeTable> read(TomlTable root) throws Failure {
+    /** All volumes of a file, whose other tables are not looked at. */
+    public static List<VolumeTable> read(Path file) throws Failure {
+        var errors = new ConfigErrors(file);
+        List<VolumeTable> volumes = read(TomlTable.read(file, errors));
+        errors.require();
+        return volumes;
+    }
+
+    /** All that a file has; errors are reported to its {@link ConfigErrors}. */
+    static List<VolumeTable> read(TomlTable root) {
         var tables = new ArrayList<VolumeTable>();
         var names = new HashSet<String>();
         for (TomlTable table : root.tables("volume")) {
-            VolumeTable one = of(table);
-            if (!names.add(one.name())) {
-                throw root.wrong("volume '" + one.name() + "' is configured twice");
+            Optional<VolumeTable> one = of(table);
+            if (one.isPresent() && !names.add(one.get().name())) {
+                table.wrong("name", "volume '" + one.get().name() + "' is configured twice");
             }
-            tables.add(one);
+            one.ifPresent(tables::add);
         }
         return tables;
     }
 
-    private static VolumeTable of(TomlTable bare) throws Failure {
-        bare.requireKnown(KEYS, " of a volume");
-        String name = bare.text("name")
-                .orElseThrow(() -> bare.wrong("a volume has no 'name'; give it one"));
-        TomlTable table = bare.named("volume " + name);
+    /** Reads a volume; empty if it has no name. */
+    private static Optional<VolumeTable> of(TomlTable bare) {
+        Optional<String> name = bare.required("name", "a volume has no 'name'; give it one");
+        TomlTable table = name.isEmpty() ? bare : bare.named("volume " + name.get());
+        table.requireKnown(KEYS, " of a volume");
         List<String> members = uris(table, "members");
-        if (members.isEmpty()) {
-            throw table.wrong("it has no 'members'; name its devices");
+        if (!table.has("members") || table.isEmptyList("members")) {
+            table.wrong("it has no 'members'; name its devices");
         }
         RunOptions options = RunOptions.DEFAULT;
-        Optional<Long> rate = table.parsed("rebuild-rate", Size::parse);
-        Optional<Duration> stall = table.parsed("stall-timeout", VolumeSpec::time);
-        try {
-            if (rate.isPresent()) {
-                options = options.withRebuildRate(rate.get());
-            }
-            if (stall.isPresent()) {
-                options = options.withStallTimeout(stall.get());
-            }
-        } catch (IllegalArgumentException e) {
-            throw table.wrong(String.valueOf(e.getMessage()));
-        }
+        options = table.parsed("rebuild-rate",
+                text -> RunOptions.DEFAULT.withRebuildRate(Size.parse(text))).orElse(options);
+        RunOptions rated = options;
+        options = table.parsed("stall-timeout",
+                text -> rated.withStallTimeout(VolumeSpec.time(text))).orElse(rated);
         options = options.withDegradedStart(
                 table.parsed("degraded", DegradedStart::parse).orElse(DegradedStart.REFUSED));
         options = options.withVerifyReads(
                 table.parsed("verify-reads", VolumeSpec::verifyReads).orElse(false));
-        return new VolumeTable(name, table.parsed("level", Level::parse),
+        var read = new VolumeTable(name.orElse(""), table.parsed("level", Level::parse),
                 table.parsed("uuid", UUID::fromString), members, uris(table, "spares"),
                 table.text("journal"), options);
+        return name.map(_ -> read);
     }
 
-    private static List<String> uris(TomlTable table, String key) throws Failure {
-        return table.list(key, "file:a.img", uri -> uri, one -> {
-            throw table.wrong("'" + key + "' must be a list of strings, as in " + key
-                    + " = [\"file:a.img\"]");
-        });
+    private static List<String> uris(TomlTable table, String key) {
+        return table.texts(key, EXAMPLE).stream().map(TomlTable.Text::value).toList();
     }
 
     /** Returns this table as a spec, of the level that a URI says. */

@@ -117,7 +117,7 @@ public final class VolumeTableFile {
     }
 
     private Optional<VolumeTable> table(String name) throws Failure {
-        return VolumeTable.read(TomlTable.read(path)).stream()
+        return VolumeTable.read(path).stream()
                 .filter(one -> one.name().equals(name)).findFirst();
     }
 
@@ -183,7 +183,7 @@ public final class VolumeTableFile {
         boolean done = false;
         try {
             Files.writeString(fresh, text);
-            var _ = VolumeTable.read(TomlTable.read(fresh));
+            var _ = VolumeTable.read(fresh);
             if (Files.exists(file)) {
                 Files.setPosixFilePermissions(fresh, Files.getPosixFilePermissions(file));
             }

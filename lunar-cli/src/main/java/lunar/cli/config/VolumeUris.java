@@ -53,7 +53,7 @@ public final class VolumeUris {
     /** All volumes of the file; none where there is no file. */
     public List<VolumeTable> tables() throws Failure {
         return Files.exists(file())
-                ? VolumeTable.read(TomlTable.read(file()))
+                ? VolumeTable.read(file())
                 : List.of();
     }
 

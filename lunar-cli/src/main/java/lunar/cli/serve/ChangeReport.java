@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import lunar.block.DeviceUri;
 import lunar.block.Size;
 import lunar.server.ServedPortal;
@@ -16,19 +17,33 @@ final class ChangeReport {
     private ChangeReport() {}
 
     static String serving(ServedUnit lun, List<ServedPortal> portals) {
-        return "serving " + name(lun) + " " + size(lun) + " on "
-                + portals.stream().map(ServedPortal::toString).collect(Collectors.joining(","));
+        return serving(lun, texts(portals).stream());
+    }
+
+    private static String serving(ServedUnit lun, Stream<String> portals) {
+        return "serving " + name(lun) + (lun.sizeBytes() < 0 ? "" : " " + size(lun)) + " on "
+                + portals.collect(Collectors.joining(","));
     }
 
     /** Describes a change, in several lines. */
     static List<String> lines(ServerChange change) {
+        return lines(change.unitsBefore(), change.units(), texts(change.portalsBefore()),
+                texts(change.portals()));
+    }
+
+    private static List<String> texts(List<ServedPortal> portals) {
+        return portals.stream().map(ServedPortal::toString).toList();
+    }
+
+    /** Describes a change of units, some of whose sizes may be unknown, and of portals. */
+    static List<String> lines(List<ServedUnit> unitsBefore, List<ServedUnit> units,
+            List<String> portalsBefore, List<String> portals) {
         var lines = new ArrayList<String>();
-        missing(change.portalsBefore(), change.portals())
+        missing(portalsBefore, portals)
                 .forEach(portal -> lines.add("no longer listening on " + portal));
-        missing(change.portals(), change.portalsBefore())
-                .forEach(portal -> lines.add("listening on " + portal));
-        Map<String, ServedUnit> old = byPlace(change.unitsBefore());
-        Map<String, ServedUnit> now = byPlace(change.units());
+        missing(portals, portalsBefore).forEach(portal -> lines.add("listening on " + portal));
+        Map<String, ServedUnit> old = byPlace(unitsBefore);
+        Map<String, ServedUnit> now = byPlace(units);
         old.forEach((place, lun) -> {
             ServedUnit then = now.get(place);
             if (then == null || !lun.isSameDevice(then)) {
@@ -38,16 +53,16 @@ final class ChangeReport {
         now.forEach((place, lun) -> {
             ServedUnit then = old.get(place);
             if (then == null || !lun.isSameDevice(then)) {
-                lines.add(serving(lun, change.portals()));
-            } else if (then.sizeBytes() != lun.sizeBytes()) {
+                lines.add(serving(lun, portals.stream()));
+            } else if (then.sizeBytes() != lun.sizeBytes() && then.sizeBytes() >= 0
+                    && lun.sizeBytes() >= 0) {
                 lines.add("resized " + name(lun) + " from " + size(then) + " to " + size(lun));
             }
         });
         return lines;
     }
 
-    private static List<ServedPortal> missing(List<ServedPortal> of,
-            List<ServedPortal> in) {
+    private static List<String> missing(List<String> of, List<String> in) {
         return of.stream().filter(each -> !in.contains(each)).toList();
     }
 

@@ -1,0 +1,137 @@
+package lunar.cli.serve;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import lunar.cli.config.ConfigFile;
+import lunar.cli.config.ConfigTree;
+import lunar.cli.config.Portal;
+import lunar.cli.config.VolumeTable;
+import lunar.iscsi.spi.Transports;
+import lunar.server.ServedUnit;
+import lunar.server.ServerPlan;
+
+/** Tells what a reload would change, in the words with which a server reports a reload. */
+final class ConfigDiff {
+    /** Settings that a reload leaves as they are. */
+    private static final Set<String> NEXT_START = Set.of("state", "limits: connections",
+            "limits: connections-per-address", "limits: loops", "limits: poll", "rdma-provider");
+    /** Keys that name an element of a list, and its title in messages. */
+    private static final Map<String, String> NAMES = Map.of("target", "iqn", "initiator", "name",
+            "portal-group", "tag", "volume", "name", "luns", "lun", "portals", "listen");
+    private static final Map<String, String> TITLES = Map.of("luns", "lun", "portal-group",
+            "portal group", "portals", "portal");
+    /** Reported as serving. */
+    private static final String URI = "uri";
+    /** A flag of a LUN that is served or no longer served, which says enough if the flag is not set. */
+    private static final Pattern FLAG = Pattern.compile(".*: lun \\d+: .*");
+
+    private ConfigDiff() {}
+
+    /** Returns what changes from a file to another, a line each. */
+    static List<String> lines(ConfigFile before, List<VolumeTable> volumesBefore,
+            ConfigFile after, List<VolumeTable> volumes) {
+        var lines = new ArrayList<>(ChangeReport.lines(units(before), units(after),
+                portals(before), portals(after)));
+        Map<String, String> old = flat(ConfigTree.of(before, volumesBefore));
+        Map<String, String> now = flat(ConfigTree.of(after, volumes));
+        now.forEach((setting, value) -> {
+            String was = old.get(setting);
+            if (was == null && !isUnset(setting, value)) {
+                lines.add("set " + setting + " to " + value + note(setting));
+            } else if (was != null && !was.equals(value)) {
+                lines.add("changed " + setting + " from " + was + " to " + value
+                        + note(setting));
+            }
+        });
+        old.forEach((setting, value) -> {
+            if (!now.containsKey(setting) && !isUnset(setting, value)) {
+                lines.add("removed " + setting + ", which was " + value + note(setting));
+            }
+        });
+        return lines;
+    }
+
+    private static boolean isUnset(String setting, String value) {
+        return value.equals("false") && FLAG.matcher(setting).matches();
+    }
+
+    private static String note(String setting) {
+        if (setting.startsWith("volume ")) {
+            return "; takes effect when the volume is started";
+        }
+        return NEXT_START.contains(setting) ? "; takes effect at the next start" : "";
+    }
+
+    private static List<ServedUnit> units(ConfigFile file) {
+        return file.targets().stream().flatMap(target -> target.luns().entrySet().stream().map(
+                lun -> ServedUnit.planned(target.iqn(), lun.getKey(), lun.getValue().uri())))
+                .toList();
+    }
+
+    private static List<String> portals(ConfigFile file) {
+        List<ServerPlan.Listen> portals = file.portals().isEmpty()
+                ? List.of(Portal.DEFAULT.listen())
+                : file.portals();
+        return portals.stream().map(portal -> {
+            var place = new Portal(portal.host(), portal.port()).toString();
+            return portal.transport().equals(Transports.ISCSI)
+                    ? place
+                    : portal.transport() + "://" + place;
+        }).toList();
+    }
+
+    // --- settings ---
+
+    /** Returns the values of a tree by names such as "target iqn.2026-11.org.example:disk: alias". */
+    private static Map<String, String> flat(Map<String, Object> tree) {
+        var settings = new LinkedHashMap<String, String>();
+        addAll(settings, "", tree);
+        return settings;
+    }
+
+    private static void addAll(Map<String, String> settings, String prefix, Map<?, ?> table) {
+        table.forEach((name, value) -> {
+            String key = String.valueOf(name);
+            if (key.equals(URI)) {
+                return;
+            }
+            if (value instanceof List<?> list && NAMES.containsKey(key)) {
+                for (Object each : list) {
+                    if (each instanceof Map<?, ?> element) { // a text is an address, reported as such
+                        addElement(settings, prefix, key, element);
+                    }
+                }
+            } else if (key.equals("limits") && value instanceof Map<?, ?> limits) {
+                addAll(settings, prefix + key + ": ", limits);
+            } else {
+                settings.put(prefix + key, text(value));
+            }
+        });
+    }
+
+    private static void addElement(Map<String, String> settings, String prefix, String key,
+            Map<?, ?> element) {
+        String id = NAMES.getOrDefault(key, "");
+        String title = prefix + TITLES.getOrDefault(key, key) + " " + element.get(id);
+        var rest = new LinkedHashMap<Object, Object>(element);
+        rest.remove(id);
+        addAll(settings, title + ": ", rest);
+    }
+
+    private static String text(Object value) {
+        return switch (value) {
+            case String text -> "\"" + text + "\"";
+            case List<?> list -> list.stream().map(ConfigDiff::text)
+                    .collect(Collectors.joining(", ", "[", "]"));
+            case Map<?, ?> map -> map.entrySet().stream()
+                    .map(entry -> entry.getKey() + " = " + text(entry.getValue()))
+                    .collect(Collectors.joining(", ", "{ ", " }"));
+            default -> value.toString();
+        };
+    }
+}

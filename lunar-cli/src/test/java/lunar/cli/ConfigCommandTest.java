@@ -1,0 +1,309 @@
+package lunar.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Tests {@code lunar config check|show|diff|schema}. */
+class ConfigCommandTest {
+    private static final String PRIVATE = "rw-------";
+
+    @TempDir
+    Path folder;
+
+    private Path file(String name, String text) throws IOException {
+        return Files.writeString(folder.resolve(name), text.replace("FOLDER", folder.toString()));
+    }
+
+    private void secret(String name, String text, String permissions) throws IOException {
+        Path file = Files.writeString(folder.resolve(name), text);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(permissions));
+    }
+
+    /** What check says of a file, without the name of the file. */
+    private List<String> check(String text, int status) throws IOException {
+        Path file = file("lunar.toml", text);
+        var run = CommandRun.of("config", "check", file.toString());
+        assertThat(run.err()).isEmpty();
+        assertThat(run.status()).as(run.out()).isEqualTo(status);
+        return run.out().lines().map(line -> line.replace(file + ":", "")
+                .replace(folder.toString(), "FOLDER").replaceFirst("; there are disk:.*", ""))
+                .toList();
+    }
+
+    @Test
+    void shouldListAllErrorsWithTheirPlaces() throws IOException {
+        assertThat(check("""
+                portals = ["127.0.0.1", "a:b:c"]
+                allow-anonymos = true
+
+                [limits]
+                sessions = 0
+
+                [[target]]
+                iqn = "iqn.2026-11.org.example:a"
+                luns2 = ["ram:1MiB"]
+                luns = [
+                    "ram:1MiB",
+                    { lun = 0, uri = "ram:1MiB" },
+                    "file:FOLDER/missing.img",
+                    "tape:x",
+                    "raid5:vol",
+                    { uri = "ram:1MiB?colour=red", remvable = true },
+                ]
+                  [[target.initiator]]
+                  name = "me"
+                  luns = [7]
+
+                [[target]]
+                luns = []
+                """, 1)).containsExactly(
+                "1:25: 'portals': 'a:b:c' is not HOST:PORT; write for example 127.0.0.1:3260 or"
+                        + " [::1]:3260",
+                "2:1: unknown key 'allow-anonymos'; did you mean 'allow-anonymous'?",
+                "5:1: limits: 'sessions' must be a number from 1 to 65535",
+                "9:1: target iqn.2026-11.org.example:a: unknown key 'luns2' of a target; did you"
+                        + " mean 'luns'?",
+                "12:16: target iqn.2026-11.org.example:a: LUN 0 is configured twice in 'luns'",
+                "13:5: target iqn.2026-11.org.example:a: 'luns': FOLDER/missing.img does not"
+                        + " exist; add ?size=1GiB to create it",
+                "14:5: target iqn.2026-11.org.example:a: 'luns': no device of scheme 'tape:'",
+                "15:5: target iqn.2026-11.org.example:a: 'luns': raid5:vol has no [[volume]] in"
+                        + " this file",
+                "16:7: target iqn.2026-11.org.example:a: 'luns': unknown option 'colour' in ram:"
+                        + " URI; there are block-size, max",
+                "16:36: target iqn.2026-11.org.example:a: unknown key 'remvable' of a LUN; did"
+                        + " you mean 'removable'?",
+                "20:3: target iqn.2026-11.org.example:a: initiator me: 'luns' names LUN 7, which"
+                        + " the target does not have",
+                "22:1: a target has no 'iqn'; give it a name",
+                "22:1: it has no 'luns'; name its devices");
+    }
+
+    @Test
+    void shouldListAllErrorsOfSyntaxAlone() throws IOException {
+        assertThat(check("a = 1 b = 2\nluns2 = []\nc = }\n", 1))
+                .allSatisfy(line -> assertThat(line).contains(": not TOML: "))
+                .first().asString().startsWith("1:7: ");
+    }
+
+    @Test
+    void shouldCheckSecretsAndWhoMayConnect() throws IOException {
+        secret("good", "a secret of enough bytes", PRIVATE);
+        secret("short", "short", PRIVATE);
+        secret("open", "another secret of enough bytes", "rw-r--r--");
+        assertThat(check("""
+                portals = ["0.0.0.0:3260"]
+                [[target]]
+                iqn = "iqn.2026-11.org.example:a"
+                luns = ["ram:1MiB"]
+                [[target]]
+                iqn = "iqn.2026-11.org.example:b"
+                luns = ["ram:1MiB"]
+                chap = "me:@FOLDER/missing"
+                [[target]]
+                iqn = "iqn.2026-11.org.example:c"
+                luns = ["ram:1MiB"]
+                chap = "me:@FOLDER/short"
+                [[target]]
+                iqn = "iqn.2026-11.org.example:d"
+                luns = ["encrypt=FOLDER/no.key:ram:1MiB"]
+                chap = "me:@FOLDER/good"
+                  [[target.initiator]]
+                  name = "iqn.2026-11.org.example:host"
+                  chap = "you:@FOLDER/open"
+                  [[target.initiator]]
+                  name = "host"
+                """, 1)).satisfiesExactly(
+                one -> assertThat(one).isEqualTo("3:1: other machines can reach target"
+                        + " iqn.2026-11.org.example:a: give it a 'chap', or set"
+                        + " 'allow-anonymous = true'"),
+                one -> assertThat(one).startsWith("8:1: ").contains("missing", "does not exist"),
+                one -> assertThat(one).startsWith("12:1: ").contains("less than 12 bytes"),
+                one -> assertThat(one).startsWith("15:9: ").contains("no.key does not exist"),
+                one -> assertThat(one).startsWith("19:3: warning: ").contains("FOLDER/open"),
+                one -> assertThat(one).startsWith("21:3: ").contains("not the iSCSI name"));
+    }
+
+    @Test
+    void shouldCheckVolumes() throws IOException {
+        Files.write(folder.resolve("a.img"), new byte[4096]);
+        assertThat(check("""
+                luns = ["raid1:v", "raid5:w"]
+                [[volume]]
+                name = "v"
+                level = "raid1"
+                members = [
+                    "file:FOLDER/a.img",
+                    "file:FOLDER/b.img"]
+                [[volume]]
+                name = "w"
+                level = "raid6"
+                members = [
+                    "file:FOLDER/a.img",
+                    "file:FOLDER/b.img"]
+                degraded = "yes"
+                """, 1)).containsExactly("1:20: 'luns': raid5:w is configured as raid6:w",
+                "7:5: volume v: 'members': FOLDER/b.img does not exist; add ?size=1GiB to create"
+                        + " it",
+                "13:5: warning: volume w: 'members': FOLDER/b.img does not exist; add ?size=1GiB"
+                        + " to create it");
+    }
+
+    @Test
+    void shouldAcceptAFileThatAServerStartsWith() throws IOException {
+        Path file = file("lunar.toml", "luns = ['file:FOLDER/new.img?size=1MiB', 'ram:1MiB']\n");
+        assertThat(CommandRun.of("config", "check", file.toString()).succeeds().out())
+                .isEqualTo(file + ": no errors\n");
+        assertThat(folder.resolve("new.img")).doesNotExist();
+        JsonNode json = JsonMapper.shared().readTree(
+                CommandRun.of("config", "check", file.toString(), "--json").succeeds().out());
+        assertThat(json.path("valid").asBoolean()).isTrue();
+        CommandRun.of("config", "check", folder.resolve("no.toml").toString()).fails(1,
+                "does not exist");
+    }
+
+    @Test
+    void shouldWriteErrorsAsJson() throws IOException {
+        Path file = file("lunar.toml", "\nlun = []\n");
+        var run = CommandRun.of("config", "check", file.toString(), "--json");
+        assertThat(run.status()).isEqualTo(1);
+        JsonNode finding = JsonMapper.shared().readTree(run.out()).path("findings").path(0);
+        assertThat(finding.path("file").asString()).isEqualTo(file.toString());
+        assertThat(finding.path("line").asInt()).isEqualTo(2);
+        assertThat(finding.path("column").asInt()).isEqualTo(1);
+        assertThat(finding.path("severity").asString()).isEqualTo("error");
+        assertThat(finding.path("message").asString()).contains("did you mean 'luns'?");
+    }
+
+    @Test
+    void shouldNamePlaceAndNumberOfErrorsWhenServing() throws IOException {
+        Path file = file("lunar.toml", "luns = ['ram:1MiB']\nlun = 1\nchap = 2\n");
+        CommandRun.of("serve", "--config", file.toString()).fails(1,
+                "lunar: " + file + ":2:1: unknown key 'lun'; did you mean 'luns'?",
+                "(and 1 more error; 'lunar config check " + file + "' lists them)");
+    }
+
+    private static final String WHOLE = """
+            portals = ["127.0.0.1:3261"]
+            chap = "me:@FOLDER/secret"
+            [limits]
+            sessions = 100
+            poll = "50us"
+            [[portal-group]]
+            tag = 7
+            portals = [{ listen = "0.0.0.0:3262", advertise = "192.0.2.1:3260" }]
+            moved = "192.0.2.2:3260"
+            [[volume]]
+            name = "v"
+            level = "raid1"
+            members = ["file:a.img", "iscsi://user%hush@192.0.2.9/iqn.2026-11.org.example:x/0"]
+            rebuild-rate = "1MiB"
+            [[target]]
+            iqn = "iqn.2026-11.org.example:a"
+            alias = "a \\"disk\\""
+            luns = ["iscsi://user%hush@192.0.2.9/iqn.2026-11.org.example:x/1", { lun = 5, uri = "ram:1MiB", thick = true }]
+            access = { 7 = "standby" }
+            [[target.initiator]]
+            name = "*"
+            luns = { 0 = 5 }
+            read-only = true
+            [[target]]
+            iqn = "iqn.2026-11.org.example:b"
+            maintenance = true
+            """;
+
+    @Test
+    void shouldShowAConfigurationThatMeansTheSame() throws IOException {
+        Path file = file("lunar.toml", WHOLE);
+        String shown = CommandRun.of("config", "show", file.toString()).succeeds().out();
+        assertThat(shown).doesNotContain("hush").contains("""
+                portals = ["127.0.0.1:3261"]
+                chap-algorithms = ["sha3-256", "sha-1", "md5", "sha-256"]
+                announce-resets = true
+                allow-anonymous = false
+                header-digest = "allow"
+                data-digest = "allow"
+
+                [limits]
+                sessions = 100
+                """, "poll = \"50us\"", "alias = \"a \\\"disk\\\"\"", "groups = [1, 7]",
+                """
+                        luns = [
+                            { lun = 0, uri = "iscsi://user@192.0.2.9/iqn.2026-11.org.example:x/1", removable = false,\
+                         rotational = false, read-only = false, thick = false },
+                            { lun = 5, uri = "ram:1MiB", removable = false, rotational = false, read-only = false,\
+                         thick = true },
+                        ]
+                        """,
+                "chap = \"me:@" + folder + "/secret\"");
+        Path again = file("again.toml", shown);
+        assertThat(CommandRun.of("config", "show", again.toString()).succeeds().out())
+                .isEqualTo(shown);
+        JsonNode json = JsonMapper.shared().readTree(
+                CommandRun.of("config", "show", file.toString(), "--json").succeeds().out());
+        assertThat(json.path("limits").path("sessions-per-address").asInt()).isEqualTo(64);
+        assertThat(json.path("target").path(1).path("maintenance").asBoolean()).isTrue();
+        assertThat(json.toString()).doesNotContain("hush");
+    }
+
+    @Test
+    void shouldTellWhatAReloadWouldChange() throws IOException {
+        Path old = file("old.toml", WHOLE);
+        assertThat(CommandRun.of("config", "diff", old.toString(), old.toString()).succeeds()
+                .out()).isEqualTo("no changes\n");
+        Path now = file("new.toml", WHOLE.replace("127.0.0.1:3261", "127.0.0.1:3263")
+                .replace("ram:1MiB", "ram:2MiB").replace("sessions = 100", "loops = 3")
+                .replace("thick = true", "read-only = true").replace("/1\"", "/2\"")
+                .replace("standby", "optimized").replace("maintenance = true", "removed = true")
+                .replace("me:@", "you:@"));
+        List<String> lines = CommandRun.of("config", "diff", old.toString(), now.toString())
+                .succeeds().out().lines().toList();
+        String a = "iqn.2026-11.org.example:a";
+        String chap = "target " + a + ": chap";
+        assertThat(lines).doesNotHaveDuplicates().contains(
+                "no longer listening on 127.0.0.1:3261", "listening on 127.0.0.1:3263",
+                "no longer serving " + a + " lun 0"
+                        + " iscsi://user@192.0.2.9/iqn.2026-11.org.example:x/1",
+                "serving " + a + " lun 0 iscsi://user@192.0.2.9/iqn.2026-11.org.example:x/2 on"
+                        + " 127.0.0.1:3263,0.0.0.0:3262",
+                "resized " + a + " lun 5 ram:2MiB from 1MiB to 2MiB",
+                "changed limits: sessions from 100 to 65535",
+                "changed target " + a + ": lun 5: read-only from false to true",
+                "changed target " + a + ": access from { 7 = \"standby\" } to"
+                        + " { 7 = \"optimized\" }",
+                "changed " + chap + " from \"me:@" + folder + "/secret\" to \"you:@" + folder
+                        + "/secret\"",
+                "set target iqn.2026-11.org.example:b: removed to true",
+                "removed target iqn.2026-11.org.example:b: maintenance, which was true");
+        assertThat(lines).anySatisfy(line -> assertThat(line)
+                .startsWith("changed limits: loops from ")
+                .endsWith(" to 3; takes effect at the next start"));
+        assertThat(JsonMapper.shared().readTree(CommandRun
+                .of("config", "diff", old.toString(), now.toString(), "--json").succeeds().out())
+                .path("changes").size()).isEqualTo(lines.size());
+    }
+
+    @Test
+    void shouldPrintTheSchema() {
+        JsonNode schema = JsonMapper.shared()
+                .readTree(CommandRun.of("config", "schema").succeeds().out());
+        assertThat(schema.path("properties").has("portals")).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"check", "show", "diff a.toml"})
+    void shouldRequireFiles(String words) {
+        CommandRun.of(("config " + words).split(" ")).fails(2, "Missing required parameter");
+    }
+}
