@@ -36,6 +36,7 @@ module lunar.cli {
     opens lunar.cli.config to info.picocli;
     opens lunar.cli.copy to info.picocli;
     opens lunar.cli.demo to info.picocli;
+    opens lunar.cli.log to info.picocli;
     opens lunar.cli.osd to info.picocli;
     opens lunar.cli.raid to info.picocli;
     opens lunar.cli.rdma to info.picocli;
@@ -47,5 +48,5 @@ module lunar.cli {
 
     provides lunar.raid.service.VolumeHost
             with lunar.cli.raid.control.ControlHost, lunar.cli.config.ConfigHost;
-    provides ch.qos.logback.classic.spi.Configurator with lunar.cli.LogConfigurator;
+    provides ch.qos.logback.classic.spi.Configurator with lunar.cli.log.LogConfigurator;
 }

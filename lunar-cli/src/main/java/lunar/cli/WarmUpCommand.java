@@ -6,9 +6,12 @@ import lunar.cli.command.Console;
 import lunar.cli.command.DeviceCommand;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -16,7 +19,7 @@ import picocli.CommandLine.Command;
 
 /**
  * {@code lunar warm-up}: exercises the classes of the other commands, so that the JVM that trains the ahead-of-time
- * cache (JEP 514) loads them. Uses only memory and the loopback, and prints nothing.
+ * cache (JEP 514) loads them. Uses only memory, the loopback and a temporary file, and prints nothing.
  */
 @Command(name = "warm-up", hidden = true, description = "Train the ahead-of-time cache.")
 final class WarmUpCommand extends DeviceCommand {
@@ -40,6 +43,7 @@ final class WarmUpCommand extends DeviceCommand {
                 "bench ram:1MiB --rw randrw --time 10ms --ramp 1ms")) {
             run(nowhere, line.split(" "));
         }
+        readConfig(nowhere);
         String portal = portal(said);
         if (!portal.isEmpty()) {
             String uri = "iscsi://" + portal + "/" + TargetTables.DEFAULT_IQN + "/0";
@@ -51,6 +55,17 @@ final class WarmUpCommand extends DeviceCommand {
         server.interrupt();
         server.join(START_MS);
         return 0;
+    }
+
+    private static void readConfig(PrintStream out) throws IOException {
+        Path file = Files.createTempFile("lunar", ".toml");
+        try {
+            Files.writeString(file, "[[target]]\niqn = 'iqn.2026-11.org.example:a'\nluns = ["
+                    + "{ uri = 'ram:1MiB', thick = true }]\n[limits]\nsessions = 10\n");
+            run(out, "config", "check", file.toString());
+        } finally {
+            Files.delete(file);
+        }
     }
 
     private static void run(PrintStream out, String... args) {

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.entry;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -298,5 +300,18 @@ class ConfigFileTest {
     void shouldRejectMutualChapAlone() throws Exception {
         Path file = file("luns = ['ram:1MiB']\nportals = ['127.0.0.1:0']\nmutual-chap = 'a:@b'\n");
         CommandRun.of("serve", "--config", file.toString()).fails(1, "mutual-chap without chap");
+    }
+
+    @Test
+    void shouldAdviseToChangeTheFileAndNotTheCommandLine() throws Exception {
+        Path file = file("portals = ['0.0.0.0:0']\nluns = ['ram:1MiB']\n");
+        CommandRun.of("serve", "--config", file.toString()).fails(1,
+                "give the target a 'chap' in the config file, or set 'allow-anonymous = true'");
+        try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Path other = file("portals = ['127.0.0.1:" + taken.getLocalPort()
+                    + "']\nluns = ['ram:1MiB']\n");
+            CommandRun.of("serve", "--config", other.toString()).fails(1,
+                    "choose another address in 'portals' of the config file");
+        }
     }
 }

@@ -80,6 +80,10 @@ class UsageTest {
                     serve ram:1MiB --portal nothing:at:all               | HOST:PORT
                     serve ram:1MiB --portal 127.0.0.1:70000              | HOST:PORT
                     serve ram:1MiB --header-digest maybe                 | none, allow, prefer, require
+                    serve ram:1MiB --log-level loud                      | not one of error, warn, info
+                    serve ram:1MiB --log-format xml                      | not one of text, json
+                    config                                               | missing command
+                    config check                                         | FILE
                     discover                                             | HOST[:PORT]
                     discover 127.0.0.1:0                                 | port 0
                     discover a:b:c                                       | HOST:PORT

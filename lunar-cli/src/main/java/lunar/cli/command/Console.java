@@ -2,6 +2,7 @@ package lunar.cli.command;
 
 import java.io.OutputStream;
 import java.io.PrintWriter;
+import lunar.cli.log.StandardError;
 
 /**
  * Output streams of a command.
@@ -27,6 +28,6 @@ public record Console(PrintWriter out, PrintWriter err, OutputStream raw, boolea
 
     /** A remark that is no result. */
     public void remark(String line) {
-        err.println("lunar: " + line);
+        err.println((real ? StandardError.now().warningPrefix() : "") + "lunar: " + line);
     }
 }

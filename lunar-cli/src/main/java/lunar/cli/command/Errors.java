@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.net.ConnectException;
 import java.util.List;
 import lunar.block.NoSpaceException;
+import lunar.cli.log.StandardError;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -35,7 +36,7 @@ public final class Errors {
 
     public static int failed(Exception e, CommandLine line, ParseResult parsed) {
         PrintWriter err = line.getErr();
-        err.println("lunar: " + message(e));
+        err.println(StandardError.now().errorPrefix() + "lunar: " + message(e));
         if (line.getCommand() instanceof DeviceCommand command && command.isVerbose()) {
             e.printStackTrace(err);
         }

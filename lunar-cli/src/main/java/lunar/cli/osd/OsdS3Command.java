@@ -13,6 +13,7 @@ import lunar.cli.command.DeviceCommand;
 import lunar.cli.command.EndSignal;
 import lunar.cli.command.Failure;
 import lunar.cli.config.Portal;
+import lunar.cli.log.LogOptions;
 import lunar.osd.client.OsdConnection;
 import lunar.osd.s3.AccessKeyFile;
 import lunar.osd.s3.S3Options;
@@ -62,6 +63,9 @@ final class OsdS3Command extends DeviceCommand {
     private boolean noFlush;
 
     @Mixin
+    private LogOptions log = new LogOptions();
+
+    @Mixin
     private AccessOptions access = new AccessOptions();
 
     OsdS3Command(Console console) { super(console); }
@@ -80,6 +84,7 @@ final class OsdS3Command extends DeviceCommand {
 
     @Override
     protected int execute() throws Exception {
+        log.apply();
         if (credentials == null && !allowAnonymous) {
             throw wrongUsage("clients need access keys: name a file with --credentials, or permit"
                     + " requests without a signature with --allow-anonymous");

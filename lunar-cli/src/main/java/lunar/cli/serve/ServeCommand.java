@@ -11,12 +11,14 @@ import lunar.cli.config.IsnsAddress;
 import lunar.cli.config.Portal;
 import lunar.cli.config.TargetTables;
 import lunar.cli.config.VolumeUris;
+import lunar.cli.log.LogOptions;
 
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.login.DigestChoice;
 import lunar.iscsi.spi.LoopOptions;
@@ -28,6 +30,7 @@ import lunar.server.ServerPlan;
 import lunar.server.StorageServer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
@@ -130,8 +133,12 @@ public final class ServeCommand extends DeviceCommand {
                     + "overrides it.")
     private @Nullable Path config;
 
+    @Mixin
+    private LogOptions log = new LogOptions();
+
     private @Nullable StorageServer running;
     private boolean reloadDue;
+    private Serving.FromFile fromFile = Serving.FromFile.NOTHING;
 
     public ServeCommand(Console console) { super(console); }
 
@@ -139,7 +146,8 @@ public final class ServeCommand extends DeviceCommand {
     protected int execute() throws Exception {
         // Before anything that takes time: until then, SIGHUP ends the process.
         Optional<SighupHandler> hangups = SighupHandler.at(this::hangUp);
-        try (var server = Serving.start(plan(), console())) {
+        log.apply();
+        try (var server = Serving.start(plan(), console(), fromFile)) {
             var end = EndSignal.closing(console(), server);
             announce(server);
             if (config != null && hangups.isEmpty()) {
@@ -180,7 +188,8 @@ public final class ServeCommand extends DeviceCommand {
     /** Reloads the config file; an error changes nothing and is reported in one line. */
     private void reload(StorageServer server) {
         try {
-            List<String> changes = Serving.reload(server, plan());
+            ServerPlan plan = plan();
+            List<String> changes = Serving.reload(server, plan, fromFile);
             changes.forEach(console().out()::println);
             console().out().println("reloaded " + config);
         } catch (ParameterException e) {
@@ -206,6 +215,10 @@ public final class ServeCommand extends DeviceCommand {
         var file = config == null
                 ? ConfigFile.NONE
                 : ConfigFile.read(config);
+        fromFile = new Serving.FromFile(
+                file.targets().stream().map(ServerPlan.Target::iqn)
+                        .collect(Collectors.toUnmodifiableSet()),
+                portals.isEmpty() && !file.portals().isEmpty());
         Optional<List<ChapAlgorithm>> algorithms = chapAlgorithms == null
                 ? Optional.empty()
                 : Optional.of(ChapOption.algorithms(chapAlgorithms));

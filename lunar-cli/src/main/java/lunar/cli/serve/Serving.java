@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.BindException;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import lunar.server.InvalidPlanException;
 import lunar.server.OpenTargetException;
 import lunar.server.ServerChange;
@@ -22,16 +23,37 @@ import org.jspecify.annotations.Nullable;
 public final class Serving {
     private Serving() {}
 
+    /**
+     * The parts of a plan that a config file has, where errors in them are mended.
+     *
+     * @param targets names of its targets
+     * @param portals whether it has the portals
+     */
+    record FromFile(Set<String> targets, boolean portals) {
+        /** All is on the command line. */
+        static final FromFile NOTHING = new FromFile(Set.of(), false);
+    }
+
     /** @throws Failure if the plan is wrong, or a portal cannot be listened on */
     public static StorageServer start(ServerPlan plan, Console console)
             throws IOException, Failure {
-        return advised(() -> StorageServer.start(plan, listener(console)));
+        return start(plan, console, FromFile.NOTHING);
+    }
+
+    static StorageServer start(ServerPlan plan, Console console, FromFile file)
+            throws IOException, Failure {
+        return advised(() -> StorageServer.start(plan, listener(console)), file);
     }
 
     /** Returns what has changed, in lines for people. */
     public static List<String> reload(StorageServer server, ServerPlan plan)
             throws IOException, Failure {
-        return ChangeReport.lines(advised(() -> server.reload(plan)));
+        return reload(server, plan, FromFile.NOTHING);
+    }
+
+    static List<String> reload(StorageServer server, ServerPlan plan, FromFile file)
+            throws IOException, Failure {
+        return ChangeReport.lines(advised(() -> server.reload(plan), file));
     }
 
     /** Writes warnings and changed sizes to the console. */
@@ -53,18 +75,24 @@ public final class Serving {
         T run() throws IOException, InvalidPlanException, Failure;
     }
 
-    private static <T> T advised(Step<T> step) throws IOException, Failure {
+    private static <T> T advised(Step<T> step, FromFile file) throws IOException, Failure {
         try {
             return step.run();
         } catch (BindException e) {
             throw new Failure("cannot listen on "
                     + String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT)
-                    + "; choose another address with --portal HOST:PORT, where port 0 selects a free port",
-                    e);
+                    + (file.portals()
+                            ? "; choose another address in 'portals' of the config file"
+                            : "; choose another address with --portal HOST:PORT")
+                    + ", where port 0 selects a free port", e);
         } catch (OpenTargetException e) {
-            throw new Failure("other machines can reach this portal of " + e.iqn()
-                    + ": require authentication with --chap USER:@FILE, or permit anonymous logins with"
-                    + " --allow-anonymous", e);
+            throw new Failure("other machines can reach this portal of " + e.iqn() + (file.targets()
+                    .contains(e.iqn())
+                            ? ": give the target a 'chap' in the config file, or set"
+                                    + " 'allow-anonymous = true' there"
+                            : ": require authentication with --chap USER:@FILE, or permit anonymous logins"
+                                    + " with --allow-anonymous"),
+                    e);
         } catch (InvalidPlanException e) {
             throw new Failure(String.valueOf(e.getMessage()), e);
         }

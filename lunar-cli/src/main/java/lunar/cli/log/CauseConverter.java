@@ -1,4 +1,4 @@
-package lunar.cli;
+package lunar.cli.log;
 
 import ch.qos.logback.classic.pattern.ClassicConverter;
 import ch.qos.logback.classic.spi.ILoggingEvent;

@@ -1,4 +1,4 @@
-package lunar.cli;
+package lunar.cli.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,8 +23,10 @@ class FloodAppenderTest {
         appender.start();
     }
 
-    private void log(Level level, long ms, String message) {
-        var event = new LoggingEvent("here", context.getLogger("target"), level, message, null,
+    private void log(Level level, long ms, String message) { log("target", level, ms, message); }
+
+    private void log(String logger, Level level, long ms, String message) {
+        var event = new LoggingEvent("here", context.getLogger(logger), level, message, null,
                 null);
         event.setTimeStamp(ms);
         appender.doAppend(event);
@@ -54,5 +56,22 @@ class FloodAppenderTest {
             log(Level.INFO, i, "login " + i);
         }
         assertThat(lines()).hasSize(100);
+    }
+
+    @Test
+    void shouldLimitLoginsOfAnInitiatorAndNotThoseOfOthers() {
+        for (int i = 0; i < 100; i++) {
+            log("lunar.audit", Level.INFO, i, "login: iqn.2026-11.org.example:host from 10.0.0.1:"
+                    + (40_000 + i) + " to iqn.2026-11.org.example:disk");
+            log("lunar.audit", Level.INFO, i, "logout: iqn.2026-11.org.example:host from 10.0.0.1:"
+                    + (40_000 + i) + " to iqn.2026-11.org.example:disk after " + i
+                    + ".5 s: logged out");
+        }
+        assertThat(lines()).hasSize(22);
+        for (int i = 0; i < 100; i++) {
+            log("lunar.audit", Level.INFO, i, "login: iqn.2026-11.org.example:host" + i
+                    + " from 10.0.0.1:4000 to iqn.2026-11.org.example:disk");
+        }
+        assertThat(lines()).hasSize(122);
     }
 }

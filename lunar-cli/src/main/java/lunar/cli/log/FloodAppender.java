@@ -1,4 +1,4 @@
-package lunar.cli;
+package lunar.cli.log;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -12,8 +12,9 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Limits floods of one warning or error: of lines that differ in numbers only, ten a minute reach the next appender,
- * the last of them with a notice; a later line is preceded by the number of those that were suppressed. Thread-safe.
+ * Limits floods of one warning, error, login or logout: of lines that differ in numbers only, ten a minute reach the
+ * next appender, the last of them with a notice; a later line is preceded by the number of those that were suppressed.
+ * Thread-safe.
  */
 final class FloodAppender extends UnsynchronizedAppenderBase<ILoggingEvent> {
     private static final int LIMIT = 10;
@@ -21,6 +22,11 @@ final class FloodAppender extends UnsynchronizedAppenderBase<ILoggingEvent> {
     private static final int MAX_KINDS = 512;
     private static final int MAX_KEY_CHARS = 200;
     private static final Pattern NUMBER = Pattern.compile("[0-9]+");
+    /** The logger of logins and logouts, which any initiator with access can repeat as fast as it likes. */
+    private static final String AUDIT = "lunar.audit";
+    /** Numbers that differ between logins of an initiator: its port and times. Names may differ in digits alone. */
+    private static final Pattern AUDIT_NUMBER = Pattern
+            .compile("(?<= from [0-9a-fA-F:.%]{1,60}:)[0-9]+|(?<= after )[0-9.]+");
 
     private static final class Kind {
         private final long sinceMs;
@@ -43,7 +49,8 @@ final class FloodAppender extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
     @Override
     protected synchronized void append(ILoggingEvent event) {
-        if (!event.getLevel().isGreaterOrEqual(Level.WARN)) {
+        if (!event.getLevel().isGreaterOrEqual(Level.WARN)
+                && !event.getLoggerName().equals(AUDIT)) {
             next.doAppend(event);
             return;
         }
@@ -69,7 +76,8 @@ final class FloodAppender extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
     private static String key(ILoggingEvent event) {
         String message = event.getFormattedMessage();
-        return event.getLoggerName() + NUMBER.matcher(
+        Pattern number = event.getLoggerName().equals(AUDIT) ? AUDIT_NUMBER : NUMBER;
+        return event.getLoggerName() + number.matcher(
                 message.substring(0, Math.min(message.length(), MAX_KEY_CHARS))).replaceAll("#");
     }
 
