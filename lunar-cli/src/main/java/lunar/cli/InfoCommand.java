@@ -4,6 +4,7 @@ import lunar.cli.command.Failure;
 import lunar.cli.command.Json;
 
 import lunar.cli.config.OpenDevices;
+import lunar.cli.config.ReadOnlyUri;
 
 import lunar.cli.command.Console;
 
@@ -16,7 +17,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import lunar.block.BlockDevice;
+import lunar.block.BusyException;
 import lunar.block.DeviceUri;
 import lunar.block.Geometry;
 import lunar.block.Identity;
@@ -54,16 +57,24 @@ final class InfoCommand extends DeviceCommand {
     protected int execute() throws Exception {
         try (var devices = new OpenDevices(config.volumes())) {
             BlockDevice device;
+            boolean inUse = false;
             try {
                 device = devices.open(uri);
+            } catch (BusyException e) {
+                Optional<String> unlocked = ReadOnlyUri.unlocked(uri);
+                if (unlocked.isEmpty()) {
+                    throw e;
+                }
+                device = devices.open(unlocked.get());
+                inUse = true;
             } catch (NotSupportedException e) {
                 tellObjectStore(e);
                 return 0;
             }
             if (json) {
-                console().out().println(Json.text(tree(device)));
+                console().out().println(Json.text(tree(device, inUse)));
             } else {
-                print(lines(device));
+                print(lines(device, inUse));
             }
         }
         return 0;
@@ -98,7 +109,7 @@ final class InfoCommand extends DeviceCommand {
                 .println(String.format(Locale.ROOT, "%-18s %s", name, value)));
     }
 
-    private Map<String, String> lines(BlockDevice device) {
+    private Map<String, String> lines(BlockDevice device, boolean inUse) {
         Geometry geometry = device.geometry();
         Identity identity = device.identity();
         Limits limits = device.limits();
@@ -114,7 +125,9 @@ final class InfoCommand extends DeviceCommand {
         lines.put("revision", identity.revision().strip());
         lines.put("serial", identity.serial().strip());
         lines.put("uuid", identity.uuid().toString());
-        lines.put("access", device.readOnly() ? "read-only" : "read-write");
+        lines.put("access", inUse
+                ? "in use by another process; looked at without its lock"
+                : device.readOnly() ? "read-only" : "read-write");
         lines.put("supports", String.join(", ", capabilities(device)));
         lines.put("longest transfer",
                 Size.format((long) limits.maxTransferBlocks() * geometry.blockSize()));
@@ -124,7 +137,7 @@ final class InfoCommand extends DeviceCommand {
         return lines;
     }
 
-    private Map<String, Object> tree(BlockDevice device) {
+    private Map<String, Object> tree(BlockDevice device, boolean inUse) {
         Geometry geometry = device.geometry();
         Identity identity = device.identity();
         Limits limits = device.limits();
@@ -140,6 +153,7 @@ final class InfoCommand extends DeviceCommand {
         tree.put("serial", identity.serial().strip());
         tree.put("uuid", identity.uuid().toString());
         tree.put("readOnly", device.readOnly());
+        tree.put("inUse", inUse);
         tree.put("supports", capabilities(device));
         tree.put("maxTransferBlocks", limits.maxTransferBlocks());
         tree.put("optimalTransferBlocks", limits.optimalTransferBlocks());

@@ -42,8 +42,24 @@ class DeviceErrorsTest {
     void shouldReportThatAFileDoesNotExist() {
         String file = folder.resolve("nothing.img").toString();
         CommandRun.of("info", "file:" + file).fails(1, file, "does not exist", "?size=");
-        CommandRun.of("copy", file, "ram:1MiB").fails(1, file, "does not exist");
+        CommandRun.of("copy", file, "ram:1MiB").fails(1, file + " does not exist; check the path");
         CommandRun.of("serve", "file:" + file, "--portal", "127.0.0.1:0").fails(1, file);
+    }
+
+    @Test
+    void shouldShowADiskThatIsServed() throws Exception {
+        String uri = "file:" + folder.resolve("disk.img");
+        try (var _ = new CommandRun.Serving(1, "serve", uri + "?size=1MiB", "--portal",
+                "127.0.0.1:0")) {
+            assertThat(CommandRun.of("info", uri).succeeds().out()).contains("1 MiB",
+                    "in use by another process; looked at without its lock");
+            assertThat(CommandRun.of("info", uri, "--json").succeeds().out())
+                    .containsPattern("\"inUse\" : true");
+            CommandRun.of("copy", uri, "ram:1MiB").fails(1, "already in use");
+        }
+        assertThat(CommandRun.of("info", uri).succeeds().out()).contains("read-write");
+        CommandRun.of("info", uri + "?lock=no").fails(1, "lock=no needs read-only=true");
+        CommandRun.of("info", uri + "?lock=yes").fails(1, "lock=yes is not no");
     }
 
     @Test

@@ -262,6 +262,18 @@ class RaidCommandTest {
         raid("destroy", "raid5:vol", "--force").succeeds();
     }
 
+    @Test
+    void shouldNotDestroyWhatAnotherProcessHasOpen() throws Exception {
+        create("raid5:vol", "--assume-clean");
+        try (var _ = Devices.open(file("a"));
+                var _ = Devices.open(file("b"));
+                var _ = Devices.open(file("c"))) {
+            raid("destroy", "raid5:vol", "--force").fails(1, "raid5:vol cannot be read",
+                    "in use", "if another process runs the volume, stop it there first");
+        }
+        raid("destroy", "raid5:vol").succeeds();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"name = 'x'", "members = ['a']", "name = 'x'\nmembers = 'a'",
             "name = 'x'\nmembers = ['a']\nwrong = 1",

@@ -2,6 +2,7 @@ package lunar.cli.config;
 
 import lunar.cli.command.Failure;
 
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import lunar.block.DeviceUri;
@@ -22,6 +23,19 @@ public final class ReadOnlyUri {
         } catch (Failure | IllegalArgumentException _) {
             return uri;
         }
+    }
+
+    /**
+     * Returns the URI to look at a local device that is in use, read-only and without a lock; empty for others.
+     *
+     * @throws Failure if opening it would create a key file
+     */
+    public static Optional<String> unlocked(String uri) throws Failure {
+        DeviceUri parsed = DeviceUri.parse(Devices.withoutFilters(uri));
+        boolean takes = LOCAL.contains(parsed.scheme()) && parsed.option("lock").isEmpty()
+                && (parsed.option("read-only").isEmpty()
+                        || parsed.option("read-only", "").equals("true"));
+        return takes ? Optional.of(of(uri) + "&lock=no") : Optional.empty();
     }
 
     /**

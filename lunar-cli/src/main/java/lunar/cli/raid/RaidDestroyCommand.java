@@ -88,6 +88,7 @@ final class RaidDestroyCommand extends RaidVolumeCommand {
             }
         }
         if (any == null) {
+            requireReadable(spec, candidates);
             throw new Failure("none of the readable members of " + spec.title()
                     + " belongs to it; remove it from the config file by hand");
         }
@@ -103,5 +104,17 @@ final class RaidDestroyCommand extends RaidVolumeCommand {
                     + " confirm");
         }
         return any;
+    }
+
+    /** Refuses members that nobody can read now, as when another user's process runs the volume. */
+    private static void requireReadable(VolumeSpec spec, List<Candidate> candidates)
+            throws Failure {
+        for (Candidate one : candidates) {
+            if (one.reading() instanceof SuperblockReading.Unreadable(String why)) {
+                throw new Failure(spec.title() + " cannot be read: "
+                        + DeviceUri.withoutSecret(one.uri()) + ": " + why + "; if another process"
+                        + " runs the volume, stop it there first");
+            }
+        }
     }
 }

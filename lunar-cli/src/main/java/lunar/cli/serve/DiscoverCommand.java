@@ -21,6 +21,9 @@ import lunar.initiator.ChapOptions;
 import lunar.initiator.Initiator;
 import lunar.initiator.InitiatorOptions;
 import lunar.initiator.SessionOptions;
+import lunar.iscsi.LoginException;
+import lunar.iscsi.LoginStatus;
+import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.text.DiscoveredTarget;
 import lunar.iscsi.text.TargetAddress;
 import lunar.isns.IsnsDiscovery;
@@ -43,6 +46,9 @@ import picocli.CommandLine.Parameters;
                 "  lunar discover 10.0.0.5:3260 --chap backup:@secret.txt --json",
                 "  lunar discover 127.0.0.1 --luns", "  lunar discover isns://10.0.0.9"})
 public final class DiscoverCommand extends DeviceCommand {
+    private static final List<ChapAlgorithm> STRONGEST = List.of(ChapAlgorithm.SHA3_256,
+            ChapAlgorithm.SHA256, ChapAlgorithm.SHA1, ChapAlgorithm.MD5);
+
     /** Place to ask for targets. */
     sealed interface Place {
         record OfPortal(Portal portal) implements Place {}
@@ -74,8 +80,8 @@ public final class DiscoverCommand extends DeviceCommand {
 
     @Option(names = "--chap-algorithms", paramLabel = "LIST",
             description = "CHAP algorithms to offer, in order of preference. Default: "
-                    + "sha3-256,sha-1,md5,sha-256; sha-256 is last because older targets confuse it with "
-                    + "sha-1.")
+                    + "sha3-256,sha-256,sha-1,md5; if the login fails, once more with sha-256 last, which "
+                    + "older targets confuse with sha-1.")
     private @Nullable String chapAlgorithms;
 
     @Option(names = "--luns",
@@ -123,9 +129,37 @@ public final class DiscoverCommand extends DeviceCommand {
                             + ":3260");
         }
         try (var initiator = Initiator.create(InitiatorOptions.DEFAULT_NAME)) {
-            SessionOptions at = SessionOptions.of(portal.host(), portal.port(), "");
-            Optional<ChapOptions> secrets = secrets();
-            return initiator.discover(secrets.isEmpty() ? at : at.withChap(secrets.get()));
+            return authenticated(SessionOptions.of(portal.host(), portal.port(), ""), secrets(),
+                    initiator::discover);
+        }
+    }
+
+    /** A login, with what is done after it. */
+    @FunctionalInterface
+    private interface Login<T> {
+        T with(SessionOptions options) throws IOException;
+    }
+
+    /**
+     * Logs in with the strongest CHAP algorithms first. If that fails, the target may have taken the number of SHA-256
+     * for SHA-1: it logs in again with SHA-256 last.
+     */
+    private <T> T authenticated(SessionOptions at, Optional<ChapOptions> secrets, Login<T> login)
+            throws IOException {
+        if (secrets.isEmpty()) {
+            return login.with(at);
+        }
+        if (chapAlgorithms != null) {
+            return login.with(at.withChap(secrets.get()));
+        }
+        try {
+            return login.with(at.withChap(secrets.get().withAlgorithms(STRONGEST)));
+        } catch (LoginException e) {
+            if (e.statusClass() != LoginStatus.AUTHENTICATION_FAILURE.statusClass()
+                    || e.statusDetail() != LoginStatus.AUTHENTICATION_FAILURE.detail()) {
+                throw e;
+            }
+            return login.with(at.withChap(secrets.get()));
         }
     }
 
@@ -140,9 +174,8 @@ public final class DiscoverCommand extends DeviceCommand {
                     SessionOptions at = SessionOptions.of(address.host(), address.port(),
                             target.name());
                     try {
-                        units.put(target.name(), UnitList.of(initiator, secrets.isEmpty()
-                                ? at
-                                : at.withChap(secrets.get())));
+                        units.put(target.name(), authenticated(at, secrets,
+                                options -> UnitList.of(initiator, options)));
                         break;
                     } catch (IOException e) {
                         console().remark(Errors.message(e));
