@@ -1,7 +1,6 @@
 package lunar.cli.config;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,36 +30,48 @@ final class TomlTable {
     /** Such as "target iqn.2026-11.org.example:disk: ", for messages. */
     private final String where;
     private final ConfigErrors errors;
+    private final TomlSource source;
 
-    private TomlTable(org.tomlj.TomlTable table, Place place, String where, ConfigErrors errors) {
+    private TomlTable(org.tomlj.TomlTable table, Place place, String where, ConfigErrors errors,
+            TomlSource source) {
         this.table = table;
         this.place = place;
         this.where = where;
         this.errors = errors;
+        this.source = source;
     }
 
     /** The table that a file is; empty if it is not TOML, which is an error of the file. */
     static TomlTable read(Path path, ConfigErrors errors) throws Failure {
-        String text;
+        TomlSource source;
         try {
-            text = Files.readString(path);
+            source = TomlSource.read(path);
         } catch (NoSuchFileException e) {
             throw new Failure("config file " + path + " does not exist", e);
         } catch (IOException e) {
             throw new Failure("config file " + path + " cannot be read; check that it is a"
-                    + " readable text file", e);
+                    + " readable text file of at most " + (TomlSource.MAX_BYTES >> 20) + " MiB", e);
         }
-        TomlParseResult parsed = Toml.parse(text);
+        return new TomlTable(parse(source.text(), errors), Place.START, "", errors, source);
+    }
+
+    private static org.tomlj.TomlTable parse(String text, ConfigErrors errors) {
+        TomlParseResult parsed;
+        try {
+            parsed = Toml.parse(text);
+        } catch (StackOverflowError _) { // the parser calls itself for each list in a list
+            errors.add(Place.START, "not TOML: its lists or tables are nested too deeply");
+            return Toml.parse("");
+        }
         for (TomlParseError error : parsed.errors()) {
             errors.add(Place.of(error.position()), "not TOML: " + error.getMessage());
         }
-        return new TomlTable(parsed.hasErrors() ? Toml.parse("") : parsed, Place.START, "",
-                errors);
+        return parsed.hasErrors() ? Toml.parse("") : parsed;
     }
 
     /** Returns this table with messages that name its place in the file. */
     TomlTable named(String what) {
-        return new TomlTable(table, place, where + what + ": ", errors);
+        return new TomlTable(table, place, where + what + ": ", errors, source);
     }
 
     ConfigErrors errors() { return errors; }
@@ -184,7 +195,7 @@ final class TomlTable {
             wrong(key, "'" + key + "' must be a table, as in " + key + " = { ... }");
         }
         return value instanceof org.tomlj.TomlTable inner
-                ? Optional.of(new TomlTable(inner, place(key), where, errors))
+                ? Optional.of(new TomlTable(inner, place(key), where, errors, source))
                 : Optional.empty();
     }
 
@@ -196,8 +207,8 @@ final class TomlTable {
         if (values instanceof TomlArray array) {
             for (int i = 0; i < array.size(); i++) {
                 if (array.get(i) instanceof org.tomlj.TomlTable inner) {
-                    list.add(new TomlTable(inner, Place.of(array.inputPositionOf(i)), where,
-                            errors));
+                    list.add(new TomlTable(inner, source.element(array.inputPositionOf(i)), where,
+                            errors, source));
                 } else {
                     right = false;
                 }
@@ -221,11 +232,12 @@ final class TomlTable {
         var list = new ArrayList<T>();
         if (values instanceof TomlArray array) {
             for (int i = 0; i < array.size(); i++) {
-                Place at = Place.of(array.inputPositionOf(i));
+                Place at = source.element(array.inputPositionOf(i));
                 switch (array.get(i)) {
                     case String text -> ofText.apply(new Text(text, at)).ifPresent(list::add);
                     case org.tomlj.TomlTable inner -> ofTable
-                            .apply(new TomlTable(inner, at, where, errors)).ifPresent(list::add);
+                            .apply(new TomlTable(inner, at, where, errors, source))
+                            .ifPresent(list::add);
                     default -> wrong(at, "'" + key + "' must be a list of strings, as in " + key
                             + " = [\"" + example + "\"], or of tables in braces");
                 }
