@@ -3,10 +3,13 @@ package lunar.block;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import lunar.block.spi.DeviceProvider;
 
 /** Opens devices by their URIs, by means of the {@link DeviceProvider}s of all modules that are present. */
 public final class Devices {
+    private static final Pattern LOCK = Pattern.compile("[?&]lock=");
+
     private Devices() {}
 
     /** Returns the URI below the filters of a URI: {@code ram:1GiB} of {@code verify:delay=5ms:ram:1GiB}. */
@@ -71,6 +74,18 @@ public final class Devices {
             below = filter.get().below();
         }
         return below;
+    }
+
+    /**
+     * Requires that a URI opens its device with a lock, as everything that serves or writes it must.
+     *
+     * @throws IllegalArgumentException if it has the option {@code lock}; the message is one line for the user
+     */
+    public static void requireLock(String uri) {
+        if (LOCK.matcher(uri).find()) {
+            throw new IllegalArgumentException(DeviceUri.withoutSecret(uri) + " cannot be used"
+                    + " without its lock: lock=no is for a look at a disk that is in use; remove it");
+        }
     }
 
     private static DeviceProvider provider(DeviceUri uri) {

@@ -128,7 +128,9 @@ final class InfoCommand extends DeviceCommand {
         lines.put("access", inUse
                 ? "in use by another process; looked at without its lock"
                 : device.readOnly() ? "read-only" : "read-write");
-        lines.put("supports", String.join(", ", capabilities(device)));
+        if (!inUse) {
+            lines.put("supports", String.join(", ", capabilities(device)));
+        }
         lines.put("longest transfer",
                 Size.format((long) limits.maxTransferBlocks() * geometry.blockSize()));
         lines.put("best transfer",
@@ -152,9 +154,11 @@ final class InfoCommand extends DeviceCommand {
         tree.put("revision", identity.revision().strip());
         tree.put("serial", identity.serial().strip());
         tree.put("uuid", identity.uuid().toString());
-        tree.put("readOnly", device.readOnly());
         tree.put("inUse", inUse);
-        tree.put("supports", capabilities(device));
+        if (!inUse) { // those of the process that uses it are not known
+            tree.put("readOnly", device.readOnly());
+            tree.put("supports", capabilities(device));
+        }
         tree.put("maxTransferBlocks", limits.maxTransferBlocks());
         tree.put("optimalTransferBlocks", limits.optimalTransferBlocks());
         tree.put("maxUnmapBlocks", limits.maxUnmapBlocks());

@@ -49,17 +49,22 @@ class DeviceErrorsTest {
     @Test
     void shouldShowADiskThatIsServed() throws Exception {
         String uri = "file:" + folder.resolve("disk.img");
-        try (var _ = new CommandRun.Serving(1, "serve", uri + "?size=1MiB", "--portal",
-                "127.0.0.1:0")) {
-            assertThat(CommandRun.of("info", uri).succeeds().out()).contains("1 MiB",
-                    "in use by another process; looked at without its lock");
+        var server = new ServingProcess(folder, uri + "?size=1MiB", "--portal", "127.0.0.1:0");
+        try {
+            assertThat(CommandRun.of("info", uri).succeeds().out())
+                    .contains("1 MiB", "in use by another process; looked at without its lock")
+                    .doesNotContain("supports");
             assertThat(CommandRun.of("info", uri, "--json").succeeds().out())
-                    .containsPattern("\"inUse\" : true");
-            CommandRun.of("copy", uri, "ram:1MiB").fails(1, "already in use");
+                    .containsPattern("\"inUse\" : true").doesNotContain("readOnly", "supports");
+            CommandRun.of("copy", uri, "ram:1MiB").fails(1, "in use by another process");
+        } finally {
+            server.end();
         }
         assertThat(CommandRun.of("info", uri).succeeds().out()).contains("read-write");
         CommandRun.of("info", uri + "?lock=no").fails(1, "lock=no needs read-only=true");
         CommandRun.of("info", uri + "?lock=yes").fails(1, "lock=yes is not no");
+        CommandRun.of("serve", uri + "?read-only=true&lock=no", "--portal", "127.0.0.1:0").fails(1,
+                "cannot be used without its lock");
     }
 
     @Test

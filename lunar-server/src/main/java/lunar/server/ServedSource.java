@@ -92,6 +92,7 @@ sealed interface ServedSource {
     static ServedSource open(String uri, DeviceOpener opener, DeviceRecords records)
             throws StorageException, InvalidPlanException {
         DeviceUri parsed = DeviceUri.parse(Devices.withoutFilters(uri));
+        Devices.requireLock(uri);
         Optional<UnitProvider> provider = provider(uri, parsed);
         return provider.isPresent()
                 ? new Other(provider.get().open(parsed, records))
@@ -105,6 +106,7 @@ sealed interface ServedSource {
      */
     static void check(String uri) throws StorageException, InvalidPlanException {
         DeviceUri parsed = DeviceUri.parse(Devices.withoutFilters(uri));
+        Devices.requireLock(uri);
         Optional<UnitProvider> provider = provider(uri, parsed);
         if (provider.isPresent()) {
             provider.get().check(parsed);

@@ -89,10 +89,13 @@ class UnitProviderTest {
     @CsvSource(delimiter = '|', value = {
             "verify:echo:a|can have no filters; remove 'verify:'",
             "echo:|an echo: URI has no name",
+            "verify:file:a?read-only=true&lock=no|cannot be used without its lock",
             "echo:a?size=1MiB|unknown option 'size' in echo: URI"})
     void shouldRefuseWrongUris(String uri, String why) {
         assertThatThrownBy(() -> StorageServer.start(plan(uri)))
                 .isInstanceOf(InvalidPlanException.class).hasMessageContaining(why);
+        assertThatThrownBy(() -> PlanCheck.device(uri)).isInstanceOf(InvalidPlanException.class)
+                .hasMessageContaining(why);
     }
 
     @Test

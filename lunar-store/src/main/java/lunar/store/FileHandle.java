@@ -79,7 +79,8 @@ final class FileHandle implements AutoCloseable {
             openOptions.add(directOption());
         }
         this.fileKey = fileKey();
-        if (locked && !HELD.add(claim())) {
+        // Even without a lock: closing a second descriptor would release a POSIX lock of the first.
+        if (locked ? !HELD.add(claim()) : HELD.contains(claim())) {
             throw new BusyException(path + " is already in use by this process");
         }
         FileChannel opened = null;
@@ -130,7 +131,11 @@ final class FileHandle implements AutoCloseable {
         return new FileHandle(path, writable, true, direct, false);
     }
 
-    /** Opens a file to look at it although another process may have locked it. */
+    /**
+     * Opens a file to look at it although another process may have locked it.
+     *
+     * @throws BusyException if this process has locked it
+     */
     static FileHandle openUnlocked(Path path, boolean direct) throws IOException {
         return new FileHandle(path, false, false, direct, false);
     }

@@ -39,7 +39,7 @@ final class FileOpening {
         try {
             boolean created = requireFile(path, options, new PathRecords(records, path));
             Path real = path.toRealPath();
-            if (!created) {
+            if (!created && options.locked()) {
                 warnOfImage(path);
             }
             FileHandle handle = handle(real, options);
@@ -267,8 +267,10 @@ final class FileOpening {
             UUID uuid = new FileIdentity(path, real, file, options, records).find(created);
             HolePuncher puncher = file == null ? null : puncher(file, sizeBytes, options);
             var blocks = new FileBlocks(handle, options.io(), puncher, alignmentBytes);
-            FileAtomics atomics = FileAtomics.open("file:" + path, real, file, options,
-                    blocks, durability);
+            // The log belongs to the process that has the lock, and may be in the middle of a write.
+            FileAtomics atomics = options.locked()
+                    ? FileAtomics.open("file:" + path, real, file, options, blocks, durability)
+                    : null;
             var device = new FileDevice("file:" + path, geometry, Identity.of("file", uuid),
                     options, blocks, durability, atomics, Files.getFileStore(real));
             opened = true;

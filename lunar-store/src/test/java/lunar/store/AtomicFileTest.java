@@ -178,6 +178,19 @@ class AtomicFileTest {
                 .hasMessageContaining("open the file once without read-only=true");
     }
 
+    /** The log may be that of a process that is in the middle of a write. */
+    @Test
+    void shouldLeaveTheLogAloneWhenOpenedWithoutALock() throws Exception {
+        interrupt();
+        byte[] left = Files.readAllBytes(log);
+        var look = FileOptions.BUFFERED.withReadOnly(true).withLocked(false);
+        FileDevice.open(file, look).close();
+        assertThat(Files.readAllBytes(log)).isEqualTo(left);
+        Files.delete(log);
+        FileDevice.open(file, look).close();
+        assertThat(log).doesNotExist();
+    }
+
     @Test
     void shouldNotWriteOverAFileThatWasPutInThePlaceOfTheInterruptedOne() throws Exception {
         interrupt();

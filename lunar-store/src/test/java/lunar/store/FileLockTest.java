@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import lunar.block.BlockRequest;
+import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
 import lunar.block.DeviceLabels;
 import lunar.block.StorageException;
@@ -84,6 +85,21 @@ class FileLockTest {
             assertThat(isLocked(file)).isTrue();
             device.flush();
         }
+    }
+
+    /** To close it would release the lock where it is a POSIX lock. */
+    @Test
+    void shouldNotLookAtAFileThatThisProcessHasLocked() throws Exception {
+        var look = FileOptions.BUFFERED.withReadOnly(true).withLocked(false);
+        FileDevice.open(file, NEW).close();
+        try (FileHandle _ = FileHandle.openPortably(file, true)) {
+            assertThatThrownBy(() -> FileDevice.open(file, look))
+                    .isInstanceOf(BusyException.class)
+                    .hasMessageContaining("already in use by this process");
+            assertThat(isLocked(file)).isTrue();
+        }
+        FileDevice.open(file, look).close();
+        FileDevice.open(file, NEW).close();
     }
 
     @ParameterizedTest

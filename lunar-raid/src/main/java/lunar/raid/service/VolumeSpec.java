@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import lunar.block.DeviceUri;
+import lunar.block.Devices;
 import lunar.block.Size;
 import lunar.raid.OwnershipOptions;
 import lunar.raid.layout.Level;
@@ -36,9 +37,13 @@ public record VolumeSpec(Level level, String name, List<String> members, List<St
             "config", "take-over", "reservations");
     private static final Pattern TIME = Pattern.compile("(\\d{1,9})(ms|s|m|h)?");
 
+    /** @throws IllegalArgumentException if a device is to be opened without its lock */
     public VolumeSpec {
         members = List.copyOf(members);
         spares = List.copyOf(spares);
+        members.forEach(Devices::requireLock);
+        spares.forEach(Devices::requireLock);
+        journal.ifPresent(Devices::requireLock);
     }
 
     private static Map<String, Level> byScheme() {

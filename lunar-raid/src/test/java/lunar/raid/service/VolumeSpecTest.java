@@ -49,7 +49,10 @@ class VolumeSpecTest {
             "raid5:vol?member=a&rebuild-rate=x, is not a size",
             "raid5:vol?member=a&stall-timeout=5, is not a time",
             "'raid5:vol?member=a&lost-journal=yes', 'not one of no, drop, renew'",
-            "raid5:vol?member=a&journal=a&journal=b, given twice"})
+            "raid5:vol?member=a&journal=a&journal=b, given twice",
+            "raid5:vol?member=file:a%3Fread-only=true%26lock=no, without its lock",
+            "raid5:vol?member=a&spare=file:a%3Flock=no, without its lock",
+            "raid5:vol?member=a&journal=disk:a%3Flock=no, without its lock"})
     void shouldSayInOneLineWhatIsWrong(String uri, String why) {
         assertThatThrownBy(() -> VolumeSpec.of(DeviceUri.parse(uri)))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining(why)
