@@ -2,8 +2,11 @@ package lunar.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import lunar.block.Devices;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +48,25 @@ class ServeLogTest {
                     assertThat(event.path("logger").asString()).isEqualTo("lunar.audit");
                     assertThat(event.path("level").asString()).isEqualTo("info");
                     assertThat(event.path("message").asString()).startsWith("login: ");
+                });
+    }
+
+    @Test
+    void shouldWriteWarningsOfTheRunningServerToTheLog() throws Exception {
+        String text = "portals = ['127.0.0.1:0']\nluns = ['ram:1MiB']\n";
+        Path config = Files.writeString(folder.resolve("lunar.toml"), text);
+        var server = new ServingProcess(folder, List.of("env", "--default-signal=HUP"), // where nohup started the build
+                "--config", config.toString(), "--log-format", "json");
+        Files.writeString(config, text + "[limits]\nconnections = 7\n");
+        Process kill = new ProcessBuilder("kill", "-HUP", Long.toString(server.pid())).start();
+        assertThat(kill.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        server.awaitErr("next start");
+        server.end();
+        assertThat(server.err().lines().filter(line -> line.contains("next start")))
+                .singleElement().satisfies(line -> {
+                    JsonNode event = JsonMapper.shared().readTree(line);
+                    assertThat(event.path("logger").asString()).isEqualTo("lunar.server");
+                    assertThat(event.path("level").asString()).isEqualTo("warn");
                 });
     }
 

@@ -34,7 +34,7 @@ final class SpaceWatch {
                     level = next;
                 }
             }
-            return usage.availableBytes() > 0 && level == NONE ? VERY_LOW : level;
+            return margin == 0 && level == NONE && usage.availableBytes() > 0 ? VERY_LOW : level;
         }
     }
 
@@ -49,15 +49,18 @@ final class SpaceWatch {
     void look(List<TargetAssembly.Placed> units) {
         Set<UUID> present = new HashSet<>();
         for (TargetAssembly.Placed unit : units) {
-            if (present.add(unit.source().identity())) {
+            if (!unit.readOnly() && present.add(unit.source().identity())) {
                 needed(unit.source()).ifPresent(usage -> look(unit, usage));
             }
         }
         told.keySet().retainAll(present);
     }
 
-    /** Returns the usage of a thin unit; empty if its store can hold all of it. */
+    /** Returns the usage of a thin unit; empty if its store can hold all of it, or it is not written. */
     private static Optional<Usage> needed(ServedSource source) {
+        if (source instanceof ServedSource.Disk disk && disk.device().readOnly()) {
+            return Optional.empty();
+        }
         return source.usage().filter(
                 usage -> usage.usedBytes() + usage.availableBytes() < source.sizeBytes()
                         || source instanceof ServedSource.Other);

@@ -14,8 +14,8 @@ import lunar.target.TargetSpec;
 
 /** Converts the targets of a plan to target specs: opens their devices, and reads the secrets of their users. */
 final class TargetAssembly {
-    /** A LUN and its device. */
-    record Placed(String iqn, int lun, String uri, ServedSource source) {}
+    /** A LUN and its device, which initiators may only read or write too. */
+    record Placed(String iqn, int lun, String uri, ServedSource source, boolean readOnly) {}
 
     private final ServedDevices.Round devices;
     private final ChapPolicies policies;
@@ -66,7 +66,7 @@ final class TargetAssembly {
                     open.name() + " is one unit at several LUNs, and must be configured"
                             + " identically at each: LUN " + number + " of " + iqn + " differs");
         }
-        placed.add(new Placed(iqn, number, lun.uri(), open.source()));
+        placed.add(new Placed(iqn, number, lun.uri(), open.source(), lun.readOnly()));
         return open.source().spec(lun, open.state());
     }
 

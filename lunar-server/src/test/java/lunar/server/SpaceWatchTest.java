@@ -22,6 +22,7 @@ class SpaceWatchTest {
     /** A device whose store can be as full as a test likes. */
     private static final class FillingDevice extends ForwardingDevice {
         private Usage usage = new Usage(0, GIB);
+        private boolean readOnly;
 
         FillingDevice(BlockDevice below) { super(below); }
 
@@ -35,6 +36,9 @@ class SpaceWatchTest {
 
         @Override
         public Optional<Usage> usage() { return Optional.of(usage); }
+
+        @Override
+        public boolean readOnly() { return readOnly; }
     }
 
     private final List<String> warnings = new ArrayList<>();
@@ -55,7 +59,7 @@ class SpaceWatchTest {
         device.usage = new Usage(GIB - available, available);
         warnings.clear();
         watch.look(List.of(new TargetAssembly.Placed("iqn.2026-11.org.example:a", 3,
-                "file:/srv/a.img?size=4GiB", new ServedSource.Disk(device))));
+                "file:/srv/a.img?size=4GiB", new ServedSource.Disk(device), false)));
         return List.copyOf(warnings);
     }
 
@@ -85,7 +89,29 @@ class SpaceWatchTest {
     void shouldNotWarnOfAStoreThatCanHoldTheUnit() {
         device.usage = new Usage(4 * GIB - 512, 512);
         watch.look(List.of(new TargetAssembly.Placed("iqn.2026-11.org.example:a", 3, "file:a",
-                new ServedSource.Disk(device))));
+                new ServedSource.Disk(device), false)));
         assertThat(warnings).isEmpty();
+    }
+
+    @Test
+    void shouldWarnOnceOfAStoreThatStaysFullButForSomeBytes() {
+        assertThat(look(0)).hasSize(1);
+        assertThat(look(1.0 / GIB)).isEmpty();
+        assertThat(look(0)).as("not each time a byte is freed").isEmpty();
+        assertThat(look(0.025)).isEmpty();
+        assertThat(look(0)).hasSize(1);
+    }
+
+    @Test
+    void shouldNotWarnOfUnitsThatAreNotWritten() {
+        device.usage = new Usage(GIB, 0);
+        watch.look(List.of(new TargetAssembly.Placed("iqn.2026-11.org.example:a", 3, "file:a",
+                new ServedSource.Disk(device), true)));
+        device.readOnly = true;
+        watch.look(List.of(new TargetAssembly.Placed("iqn.2026-11.org.example:a", 3, "file:a",
+                new ServedSource.Disk(device), false)));
+        assertThat(warnings).isEmpty();
+        device.readOnly = false;
+        assertThat(look(0)).hasSize(1);
     }
 }

@@ -1,6 +1,7 @@
 package lunar.cli.command;
 
 import java.util.concurrent.CountDownLatch;
+import lunar.cli.log.LogConfigurator;
 
 /** Handles SIGTERM and SIGINT: closes the command's resources, then ends the JVM with status 0. */
 public final class EndSignal {
@@ -22,6 +23,7 @@ public final class EndSignal {
             }
             console.out().flush();
             console.err().flush();
+            LogConfigurator.flush();
             Runtime.getRuntime().halt(status); // a JVM ended by a signal would tell 143 instead
         }, "lunar-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);

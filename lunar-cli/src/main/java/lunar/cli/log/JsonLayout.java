@@ -8,8 +8,15 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Writes events as JSON objects, one a line: time (ISO 8601, UTC), level, logger, message, and the exception. */
+/**
+ * Writes events as JSON objects, one a line: time (ISO 8601, UTC), level, logger, message, and the exception. For
+ * journald, which takes it off, the priority precedes the object.
+ */
 final class JsonLayout extends LayoutBase<ILoggingEvent> {
+    private final StandardError stream;
+
+    JsonLayout(StandardError stream) { this.stream = stream; }
+
     @Override
     public String doLayout(ILoggingEvent event) {
         var line = new LinkedHashMap<String, Object>();
@@ -22,6 +29,6 @@ final class JsonLayout extends LayoutBase<ILoggingEvent> {
             line.put("exception", cause.getClassName()
                     + (cause.getMessage() == null ? "" : ": " + cause.getMessage()));
         }
-        return JsonMapper.shared().writeValueAsString(line) + System.lineSeparator();
+        return stream.prefix(PriorityConverter.of(event.getLevel())) + JsonMapper.shared().writeValueAsString(line) + System.lineSeparator();
     }
 }

@@ -19,7 +19,7 @@ public enum LogFormat {
     /** Returns the layout of a stream. */
     Layout<ILoggingEvent> layout(StandardError stream) {
         if (this == JSON) {
-            return new JsonLayout();
+            return new JsonLayout(stream);
         }
         var layout = new PatternLayout();
         layout.getInstanceConverterMap().put("cause", CauseConverter::new);

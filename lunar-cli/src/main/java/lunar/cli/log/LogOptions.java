@@ -22,14 +22,12 @@ public final class LogOptions {
                     + " priority for journald where systemd reads it.")
     private @Nullable LogFormat format;
 
-    /** Applies those that are given. */
+    /** Applies those that are given; from now on, nobody waits for the reader of the log. */
     public void apply() {
         if (level != null) {
             ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(level);
         }
-        if (format != null) {
-            LogConfigurator.become(format);
-        }
+        LogConfigurator.serve(format == null ? LogFormat.TEXT : format);
     }
 
     /** Converts names of levels. */

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * Starts and reloads servers for commands: prints their messages to the console, with the options that fix an error.
  */
 public final class Serving {
+    private static final System.Logger LOG = System.getLogger("lunar.server");
+
     private Serving() {}
 
     /**
@@ -42,7 +44,10 @@ public final class Serving {
 
     static StorageServer start(ServerPlan plan, Console console, FromFile file)
             throws IOException, Failure {
-        return advised(() -> StorageServer.start(plan, listener(console)), file);
+        var listener = new Listener(console);
+        StorageServer server = advised(() -> StorageServer.start(plan, listener), file);
+        listener.isStarted = true;
+        return server;
     }
 
     /** Returns what has changed, in lines for people. */
@@ -56,19 +61,33 @@ public final class Serving {
         return ChangeReport.lines(advised(() -> server.reload(plan), file));
     }
 
-    /** Writes warnings and changed sizes to the console. */
-    static ServerListener listener(Console console) {
-        return new ServerListener() {
-            @Override
-            public void warned(String message, @Nullable IOException cause) {
-                console.remark(cause == null ? message : message + ": " + Errors.message(cause));
-            }
+    /** Writes warnings to the console. */
+    static ServerListener listener(Console console) { return new Listener(console); }
 
-            @Override
-            public void resized(ServerChange change) {
-                ChangeReport.lines(change).forEach(console.out()::println);
+    /**
+     * Writes changed sizes to the console, and warnings: those of the start to the console, as of any command, and those
+     * of the running server to the log.
+     */
+    private static final class Listener implements ServerListener {
+        private final Console console;
+        private volatile boolean isStarted;
+
+        Listener(Console console) { this.console = console; }
+
+        @Override
+        public void warned(String message, @Nullable IOException cause) {
+            if (isStarted) {
+                LOG.log(System.Logger.Level.WARNING, message, cause);
+            } else {
+                console.remark(
+                        cause == null ? message : message + ": " + Errors.message(cause));
             }
-        };
+        }
+
+        @Override
+        public void resized(ServerChange change) {
+            ChangeReport.lines(change).forEach(console.out()::println);
+        }
     }
 
     private interface Step<T> {

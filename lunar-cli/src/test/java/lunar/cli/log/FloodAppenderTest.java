@@ -8,8 +8,11 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FloodAppenderTest {
     private final LoggerContext context = new LoggerContext();
@@ -73,5 +76,77 @@ class FloodAppenderTest {
                     + " from 10.0.0.1:4000 to iqn.2026-11.org.example:disk");
         }
         assertThat(lines()).hasSize(122);
+    }
+
+    private static String login(int isid, String peer, String end) {
+        return String.format(Locale.ROOT, "login: iqn.2026-11.org.example:host (ISID %012x) from %s"
+                + " to iqn.2026-11.org.example:disk at 0.0.0.0:3260: no authentication%s", isid,
+                peer, end);
+    }
+
+    private void audit(long ms, String message) { log("lunar.audit", Level.INFO, ms, message); }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"10.0.0.1:", "[fe80::1c:2ff%eth0]:", "[0:0:0:0:0:0:0:1%br-lan.7]:",
+            "host-1.example.org/10.0.0.1:"})
+    void shouldLimitLoginsThatDifferInIsidAndPort(String address) {
+        for (int i = 0; i < 1000; i++) {
+            audit(i, login(i, address + (40_000 + i), ""));
+            audit(i, "connection: iqn.2026-11.org.example:host (ISID 00000000000" + i % 10
+                    + ") from " + address + i + " to iqn.2026-11.org.example:disk: connection " + i
+                    + " from " + address + i);
+        }
+        assertThat(lines()).hasSize(22);
+        audit(1000, login(1, "[fe80::2]:4000", ""));
+        audit(1000, login(1, "[fe80::3]:4000", ""));
+        assertThat(lines()).as("other addresses").hasSize(24);
+    }
+
+    @Test
+    void shouldNotHideWhatFollowsALongName() {
+        String name = "iqn.2026-11.org.example:" + "a".repeat(199);
+        for (int i = 0; i < 100; i++) {
+            audit(i, "logout: " + name + " (ISID 000000000001) from 10.0.0.1:" + i + " to " + name
+                    + " after 0.1 s: logged out");
+        }
+        audit(100, "logout: " + name + " (ISID 000000000001) from 10.0.0.1:7 to " + name
+                + "b after 0.1 s: logged out");
+        assertThat(lines()).hasSize(12).last().asString().contains("ab after");
+    }
+
+    @Test
+    void shouldKeepCountingWarningsBesideAnyNumberOfLogins() {
+        for (int i = 0; i < 2 * FloodAppender.MAX_KINDS; i++) {
+            log(Level.WARN, i, "LUN 0: block " + i + " cannot be read");
+            audit(i, login(1, "10.0.0.1:4000", " of user" + i));
+        }
+        assertThat(lines().stream().filter(line -> line.startsWith("LUN 0"))).hasSize(10);
+    }
+
+    @Test
+    void shouldTellWhatWasSuppressedAlsoWhenNoneFollows() {
+        for (int i = 0; i < 15; i++) {
+            log(Level.WARN, i, "LUN 0: block " + i + " cannot be read");
+        }
+        log(Level.INFO, 60_013, "a");
+        assertThat(lines()).last().isEqualTo("a");
+        log(Level.INFO, 60_014, "b");
+        assertThat(lines()).endsWith("a",
+                "suppressed 5 lines like this one: LUN 0: block 0 cannot be read", "b");
+        log(Level.INFO, 60_015, "c");
+        assertThat(lines()).endsWith("b", "c");
+    }
+
+    @Test
+    void shouldTellWhatWasSuppressedWhenTooManyKindsFollow() {
+        for (int i = 0; i < 15; i++) {
+            audit(i, login(1, "10.0.0.1:4000", ""));
+        }
+        for (int i = 0; i < FloodAppender.MAX_KINDS; i++) {
+            audit(20, login(1, "10.0.0.1:4000", " of user" + i));
+        }
+        assertThat(lines()).filteredOn(line -> line.startsWith("suppressed"))
+                .containsExactly("suppressed 5 lines like this one: "
+                        + login(1, "10.0.0.1:4000", ""));
     }
 }

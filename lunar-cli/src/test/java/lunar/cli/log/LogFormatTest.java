@@ -50,7 +50,7 @@ class LogFormatTest {
 
     @Test
     void shouldWriteJson() {
-        String line = line(LogFormat.JSON, StandardError.JOURNAL, Level.ERROR, "a \"b\"\n",
+        String line = line(LogFormat.JSON, StandardError.FILE, Level.ERROR, "a \"b\"\n",
                 new IOException("c"));
         assertThat(line.lines()).hasSize(1);
         JsonNode json = JsonMapper.shared().readTree(line);
@@ -59,6 +59,12 @@ class LogFormatTest {
         assertThat(json.path("logger").asString()).isEqualTo("lunar.target");
         assertThat(json.path("message").asString()).isEqualTo("a \"b\"\n");
         assertThat(json.path("exception").asString()).isEqualTo("java.io.IOException: c");
+    }
+
+    @Test
+    void shouldWriteThePriorityOfJsonForTheJournal() {
+        assertThat(line(LogFormat.JSON, StandardError.JOURNAL, Level.WARN, "a", null))
+                .startsWith("<4>{");
     }
 
     @Test
