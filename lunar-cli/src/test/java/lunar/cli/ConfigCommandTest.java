@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -62,7 +63,7 @@ class ConfigCommandTest {
                     { uri = "ram:1MiB?colour=red", remvable = true },
                 ]
                   [[target.initiator]]
-                  name = "me"
+                  name = "iqn.2026-11.org.example:me"
                   luns = [7]
 
                 [[target]]
@@ -84,8 +85,8 @@ class ConfigCommandTest {
                         + " URI; there are block-size, max",
                 "16:36: target iqn.2026-11.org.example:a: unknown key 'remvable' of a LUN; did"
                         + " you mean 'removable'?",
-                "20:3: target iqn.2026-11.org.example:a: initiator me: 'luns' names LUN 7, which"
-                        + " the target does not have",
+                "20:3: target iqn.2026-11.org.example:a: initiator iqn.2026-11.org.example:me: 'luns'"
+                        + " names LUN 7, which the target does not have",
                 "22:1: a target has no 'iqn'; give it a name",
                 "22:1: it has no 'luns'; name its devices");
     }
@@ -136,6 +137,82 @@ class ConfigCommandTest {
     }
 
     @Test
+    void shouldCheckWhoMayConnectAlsoWhereAPortalIsWrong() throws IOException {
+        assertThat(check("""
+                portals = ["0.0.0.0:3260", "nowhere.invalid", "a:b:c"]
+                [[target]]
+                iqn = "iqn.2026-11.org.example:a"
+                luns = ["ram:1MiB"]
+                """, 1)).satisfiesExactly(
+                one -> assertThat(one).startsWith("1:28: ").contains("nowhere.invalid"),
+                one -> assertThat(one).startsWith("1:47: ").contains("HOST:PORT"),
+                one -> assertThat(one).startsWith("3:1: other machines can reach"));
+    }
+
+    @Test
+    void shouldWarnOfASizeThatOnlyAReloadAccepts() throws IOException {
+        Files.write(folder.resolve("a.img"), new byte[8192]);
+        for (String size : List.of("4k", "16k")) {
+            assertThat(check("luns = ['file:FOLDER/a.img?size=" + size + "']\n", 0).getFirst())
+                    .startsWith("1:9: warning: 'luns': FOLDER/a.img exists with 8192 bytes")
+                    .endsWith("a reload can resize what is served");
+        }
+        assertThat(check("luns = ['file:FOLDER/a.img?size=8k']\n", 0))
+                .singleElement().asString().endsWith("no errors");
+    }
+
+    @Test
+    void shouldReportAFileUnderTwoNames() throws IOException {
+        Files.write(folder.resolve("a.img"), new byte[8192]);
+        assertThat(check("""
+                luns = [
+                    'file:FOLDER/a.img',
+                    'file:FOLDER/a.img',
+                    'file:FOLDER/./a.img',
+                    'file:FOLDER/a.img?io=direct',
+                    'file:FOLDER/new.img?size=1M',
+                    'file:FOLDER/../new.img?size=1M']
+                """, 1)).satisfiesExactly(
+                one -> assertThat(one).startsWith("4:5: file:FOLDER/./a.img is FOLDER/a.img,"
+                        + " which is served by another URI already"),
+                one -> assertThat(one).startsWith("5:5: "));
+    }
+
+    /** What is there instead of USER:@FILE may be a secret. */
+    @ParameterizedTest
+    @ValueSource(strings = {"chap = 'me:hushhushhush'", "mutual-chap = 'hushhushhush'",
+            "discovery-chap = ':@hushhushhush'",
+            "[[target]]\niqn = 'iqn.2026-11.org.example:b'\nluns = []\nmutual-chap = 'me:hushhush'",
+            "[[target]]\niqn = 'iqn.2026-11.org.example:b'\nluns = ['ram:1M']\n"
+                    + "[[target.initiator]]\nname = 'iqn.2026-11.org.example:c'\nchap = 'hushhush'"})
+    void shouldNotTellASecretInTheFile(String line) throws IOException {
+        String text = "portals = ['0.0.0.0:3260']\nallow-anonymous = true\nluns = ['ram:1M']\n"
+                + line + "\n";
+        assertThat(check(text, 1)).anySatisfy(one -> assertThat(one)
+                .contains("chap' must be USER:@FILE, where FILE holds the secret"))
+                .noneMatch(one -> one.contains("hush"));
+        String file = folder.resolve("lunar.toml").toString();
+        String good = file("good.toml", "luns = ['ram:1M']\n").toString();
+        for (var run : List.of(CommandRun.of("config", "show", file),
+                CommandRun.of("config", "diff", file, good),
+                CommandRun.of("config", "diff", good, file))) {
+            assertThat(run.status()).isEqualTo(1);
+            assertThat(run.out() + run.err()).contains("USER:@FILE").doesNotContain("hush");
+        }
+    }
+
+    @Test
+    void shouldNamePlaceOfAMalformedUri() throws IOException {
+        String good = file("good.toml", "luns = ['ram:1M']\n").toString();
+        String bad = file("bad.toml", "luns = ['ram:1M', 'nonsense']\n").toString();
+        for (String[] words : List.of(new String[] {"config", "diff", good, bad},
+                new String[] {"serve", "--config", bad})) {
+            CommandRun.of(words).fails(1, bad + ":1:19: 'luns': 'nonsense' is not a device URI");
+        }
+        assertThat(check("luns = ['nonsense']\n", 1)).hasSize(1);
+    }
+
+    @Test
     void shouldCheckVolumes() throws IOException {
         Files.write(folder.resolve("a.img"), new byte[4096]);
         assertThat(check("""
@@ -169,8 +246,14 @@ class ConfigCommandTest {
         JsonNode json = JsonMapper.shared().readTree(
                 CommandRun.of("config", "check", file.toString(), "--json").succeeds().out());
         assertThat(json.path("valid").asBoolean()).isTrue();
-        CommandRun.of("config", "check", folder.resolve("no.toml").toString()).fails(1,
-                "does not exist");
+        String missing = folder.resolve("no.toml").toString();
+        CommandRun.of("config", "check", missing).fails(1, "does not exist");
+        var run = CommandRun.of("config", "check", missing, file.toString(), "--json");
+        assertThat(run.status()).isEqualTo(1);
+        JsonNode findings = JsonMapper.shared().readTree(run.out()).path("findings");
+        assertThat(findings.size()).isEqualTo(1);
+        assertThat(findings.path(0).path("file").asString()).isEqualTo(missing);
+        assertThat(findings.path(0).path("message").asString()).contains("does not exist");
     }
 
     @Test

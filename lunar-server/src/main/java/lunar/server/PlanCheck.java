@@ -1,10 +1,16 @@
 package lunar.server;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import lunar.block.DeviceUri;
+import lunar.block.Devices;
 import lunar.block.StorageException;
 import lunar.iscsi.login.ChapPolicy;
 import lunar.target.InitiatorSpec;
@@ -16,10 +22,13 @@ import lunar.target.TargetSpec;
  * target without authentication. Each method checks a part, so that all errors of a plan can be found. Not thread-safe.
  */
 public final class PlanCheck {
+    private static final Set<String> FILES = Set.of("file", "disk");
+
     private final ServerPlan plan;
     private final List<PortalSpec> portals;
     private final ChapPolicies policies;
     private final Map<DeviceKey, ServerPlan.Lun> units = new HashMap<>();
+    private final Map<Path, DeviceKey> files = new HashMap<>();
 
     /**
      * Creates a check, which resolves the names of the portals.
@@ -69,7 +78,7 @@ public final class PlanCheck {
     }
 
     /**
-     * Checks that a device has the same settings at all of its LUNs.
+     * Checks that a device has the same URI and settings at all of its LUNs.
      *
      * @throws InvalidPlanException with one line for a person
      */
@@ -81,6 +90,7 @@ public final class PlanCheck {
         } catch (IllegalArgumentException e) {
             throw InvalidPlanException.of(e);
         }
+        requireOneUri(lun.uri(), key.withoutSize());
         ServerPlan.Lun first = units.putIfAbsent(key.withoutSize(), lun);
         if (first == null || first.equals(lun)) {
             return;
@@ -94,6 +104,32 @@ public final class PlanCheck {
                 || first.readOnly() != lun.readOnly() || first.thick() != lun.thick()) {
             throw new InvalidPlanException(DeviceUri.withoutSecret(lun.uri())
                     + " is one unit at several LUNs, and must be configured identically at each");
+        }
+    }
+
+    /** A file is opened once: by two URIs it is in use. */
+    private void requireOneUri(String uri, DeviceKey key) throws InvalidPlanException {
+        Optional<Path> file = file(uri);
+        if (file.isPresent()) {
+            DeviceKey known = files.putIfAbsent(file.get(), key);
+            if (known != null && !known.equals(key)) {
+                throw new InvalidPlanException(DeviceUri.withoutSecret(uri) + " is " + file.get()
+                        + ", which is served by another URI already; write the same at each LUN");
+            }
+        }
+    }
+
+    private static Optional<Path> file(String uri) {
+        DeviceUri device = DeviceUri.parse(Devices.withoutFilters(uri));
+        if (!FILES.contains(device.scheme())) {
+            return Optional.empty();
+        }
+        try {
+            Path path = Path.of(device.rest());
+            return Optional.of(
+                    Files.exists(path) ? path.toRealPath() : path.toAbsolutePath().normalize());
+        } catch (IOException | InvalidPathException _) {
+            return Optional.empty(); // the check of the device reports it
         }
     }
 

@@ -34,7 +34,7 @@ final class SpaceWatch {
                     level = next;
                 }
             }
-            return margin == 0 && level == NONE && usage.availableBytes() > 0 ? VERY_LOW : level;
+            return level;
         }
     }
 

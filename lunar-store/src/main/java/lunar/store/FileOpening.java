@@ -11,6 +11,7 @@ import java.util.UUID;
 import lunar.block.DeviceRecords;
 import lunar.block.Geometry;
 import lunar.block.Identity;
+import lunar.block.OtherSizeException;
 import lunar.block.Size;
 import lunar.block.StorageException;
 import lunar.block.WriteProtectedException;
@@ -68,7 +69,8 @@ final class FileOpening {
     /**
      * Checks, without opening or creating the file, that it can be opened or created.
      *
-     * @throws IllegalArgumentException if it cannot, with one line for the author of the URI
+     * @throws IllegalArgumentException if it cannot, with one line for the author of the URI; an
+     *         {@link OtherSizeException} if only its size is another one
      */
     static void check(Path path, FileOptions options) throws StorageException {
         try {
@@ -90,10 +92,8 @@ final class FileOpening {
                 throw empty(path);
             }
             if (sizeBytes != 0) {
-                if (options.createBytes() < sizeBytes) { // a larger size can be that of a reload
-                    requireSize(path, options, sizeBytes);
-                }
                 requireMultiple(path, sizeBytes, options.blockSize(), "block size");
+                requireSize(path, options, sizeBytes);
             }
         } catch (IOException e) {
             throw IoFailure.of(path + " cannot be opened", e);
@@ -149,8 +149,8 @@ final class FileOpening {
 
     private static void requireSize(Path path, FileOptions options, long sizeBytes) {
         if (options.createBytes() != 0 && options.createBytes() != sizeBytes) {
-            throw new IllegalArgumentException(path + " exists with " + sizeBytes
-                    + " bytes, not the requested size=" + options.createBytes() + "");
+            throw new OtherSizeException(path + " exists with " + sizeBytes
+                    + " bytes, not the requested size=" + options.createBytes());
         }
     }
 

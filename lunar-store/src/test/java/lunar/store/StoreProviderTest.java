@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
 import lunar.block.NoSpaceException;
+import lunar.block.OtherSizeException;
 import lunar.filter.FaultFilter;
 import lunar.filter.ThrottleFilter;
 import lunar.filter.VerifyFilter;
@@ -83,7 +84,8 @@ class StoreProviderTest {
         try (BlockDevice _ = Devices.open("file:" + file)) {
             Devices.check("file:" + file); // open and locked
         }
-        Devices.check("file:" + file + "?size=8MiB"); // a reload grows it
+        assertThatThrownBy(() -> Devices.check("file:" + file + "?size=8MiB"))
+                .isInstanceOf(OtherSizeException.class); // as when it is opened
         Devices.check("encrypt=" + folder.resolve("new.key") + ",create-key=yes:ram:1MiB");
         assertThat(folder.resolve("new.key")).doesNotExist();
     }

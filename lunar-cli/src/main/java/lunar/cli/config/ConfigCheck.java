@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
+import lunar.block.OtherSizeException;
 import lunar.block.StorageException;
 import lunar.cli.command.Errors;
 import lunar.cli.command.Failure;
@@ -62,20 +63,18 @@ public final class ConfigCheck {
     private void run() {
         checkState();
         root.tables("volume").forEach(this::checkVolume);
-        boolean areHostsKnown = checkPortals(root);
-        for (TomlTable group : root.tables("portal-group")) {
-            areHostsKnown &= checkPortals(group);
-        }
+        checkPortals(root);
+        root.tables("portal-group").forEach(this::checkPortals);
         if (root.has("luns")) {
             checkUnits(root);
         }
         root.tables("target").forEach(target -> checkUnits(named(target, "target", "iqn")));
-        if (areHostsKnown) {
-            try {
-                checkPlan(new PlanCheck(file.plan(new VolumeUris(null).opener()), listener()));
-            } catch (InvalidPlanException e) {
-                root.wrong(String.valueOf(e.getMessage()));
-            }
+        ConfigFile rest = file.withPortals(
+                file.portals().stream().filter(portal -> isKnown(portal.host())).toList());
+        try {
+            checkPlan(new PlanCheck(rest.plan(new VolumeUris(null).opener()), listener()));
+        } catch (InvalidPlanException e) {
+            root.wrong(String.valueOf(e.getMessage()));
         }
     }
 
@@ -105,26 +104,28 @@ public final class ConfigCheck {
         }
     }
 
-    private boolean checkPortals(TomlTable table) {
-        List<Boolean> known = table.list("portals", "127.0.0.1:3260",
-                text -> Optional.of(isKnown(table, text.value(), text.place())),
-                portal -> portal.text("listen")
-                        .map(text -> isKnown(portal, text, portal.place("listen"))));
-        return !known.contains(false);
+    private void checkPortals(TomlTable table) {
+        List<TomlTable.Text> portals = table.list("portals", "127.0.0.1:3260", Optional::of,
+                one -> one.text("listen")
+                        .map(text -> new TomlTable.Text(text, one.place("listen"))));
+        for (TomlTable.Text portal : portals) {
+            try {
+                String host = Portal.parse(portal.value()).host();
+                if (!isKnown(host)) {
+                    table.wrong(portal.place(),
+                            "'portals': unknown host '" + host + "'; check the name");
+                }
+            } catch (IllegalArgumentException _) {
+                // reported already
+            }
+        }
     }
 
-    private static boolean isKnown(TomlTable table, String text, Place place) {
-        String host;
-        try {
-            host = Portal.parse(text).host();
-        } catch (IllegalArgumentException _) {
-            return false; // reported already
-        }
+    private static boolean isKnown(String host) {
         try {
             var _ = InetAddress.getByName(host);
             return true;
         } catch (UnknownHostException _) {
-            table.wrong(place, "'portals': unknown host '" + host + "'; check the name");
             return false;
         }
     }
@@ -169,7 +170,10 @@ public final class ConfigCheck {
             String message = "'" + key + "': " + (e instanceof InvalidPlanException
                     ? String.valueOf(e.getMessage())
                     : Errors.message(e));
-            if (mayLack) {
+            if (key.equals("luns") && e.getCause() instanceof OtherSizeException) {
+                table.warn(place, message + ", so that a server does not start; a reload can"
+                        + " resize what is served");
+            } else if (mayLack) {
                 table.warn(place, message);
             } else {
                 table.wrong(place, message);
@@ -233,6 +237,9 @@ public final class ConfigCheck {
     }
 
     private void step(TomlTable table, Place place, Step step) {
+        if (root.errors().isWrong(place)) {
+            return; // what is wrong there comes first, and often is why
+        }
         now = place;
         try {
             step.run();

@@ -21,6 +21,11 @@ public final class ConfigErrors {
         found.add(new ConfigError(file, place, true, message));
     }
 
+    /** Whether there is an error at a place. */
+    boolean isWrong(Place place) {
+        return found.stream().anyMatch(one -> !one.isWarning() && one.place().equals(place));
+    }
+
     /** Returns errors and warnings, in the order of the file. */
     public List<ConfigError> all() {
         return List.copyOf(found);

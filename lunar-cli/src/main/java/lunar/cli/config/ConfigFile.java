@@ -107,9 +107,15 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
                 root.flag("allow-anonymous"),
                 root.parsed("header-digest", Digest::parse),
                 root.parsed("data-digest", Digest::parse), root.parsed("state", Path::of),
-                root.parsed("isns", IsnsAddress::parse), root.text("discovery-chap"),
+                root.parsed("isns", IsnsAddress::parse), root.credentials("discovery-chap"),
                 algorithms, limits(root),
                 !root.has("announce-resets") || root.flag("announce-resets"));
+    }
+
+    /** Returns a copy with other portals. */
+    ConfigFile withPortals(List<ServerPlan.Listen> others) {
+        return new ConfigFile(others, targets, allowAnonymous, headerDigest, dataDigest, state, isns,
+                discoveryChap, chapAlgorithms, limits, announceResets);
     }
 
     /** The plan of a server with this file alone. */
@@ -122,7 +128,7 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
 
     private static List<ServerPlan.Target> targets(TomlTable root, List<ChapAlgorithm> algorithms,
             Set<Integer> groups) {
-        var reader = new TargetTables(root.text("chap"), root.text("mutual-chap"), algorithms,
+        var reader = new TargetTables(root.credentials("chap"), root.credentials("mutual-chap"), algorithms,
                 groups);
         var targets = new ArrayList<ServerPlan.Target>();
         if (root.has("luns")) {

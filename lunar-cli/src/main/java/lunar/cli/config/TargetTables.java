@@ -10,6 +10,8 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import lunar.block.DeviceUri;
+import lunar.block.Devices;
 import lunar.iscsi.login.ChapAlgorithm;
 import lunar.scsi.primary.TargetPortGroups.State;
 import lunar.server.ServerPlan;
@@ -71,10 +73,10 @@ public final class TargetTables {
                 && (!target.has("luns") || target.isEmptyList("luns"))) {
             target.wrong("it has no 'luns'; name its devices");
         }
-        Optional<String> own = target.text("chap");
+        Optional<String> own = target.credentials("chap");
         var read = new ServerPlan.Target(name.orElse(""), target.text("alias").orElse(""), luns,
                 own.or(() -> chap),
-                target.text("mutual-chap")
+                target.credentials("mutual-chap")
                         .or(() -> own.isPresent() ? Optional.empty() : mutualChap),
                 chapAlgorithms(target).orElse(chapAlgorithms), groups(target),
                 initiators(target, luns.keySet()), absence, access(target));
@@ -128,11 +130,23 @@ public final class TargetTables {
                 table.wrong(each.place(),
                         "LUN " + each.number() + " is configured twice in 'luns'");
             }
+            requireUri(table, each);
             if (each.number() == MAX_LUN + 1) {
                 table.wrong(each.place(), "'luns' exceeds LUN " + MAX_LUN);
             }
         }
         return luns;
+    }
+
+    private static void requireUri(TomlTable table, Numbered unit) {
+        if (unit.lun().uri().isEmpty()) {
+            return; // reported already
+        }
+        try {
+            DeviceUri _ = DeviceUri.parse(Devices.withoutFilters(unit.lun().uri()));
+        } catch (IllegalArgumentException e) {
+            table.wrong(unit.place(), "'luns': " + e.getMessage());
+        }
     }
 
     /** An element of the list, with its explicit number if it has one. */
@@ -227,8 +241,8 @@ public final class TargetTables {
             if (name.isPresent() && !names.add(name.get().toLowerCase(Locale.ROOT))) {
                 table.wrong("name", "initiator " + name.get() + " is configured twice");
             }
-            initiators.add(new ServerPlan.Initiator(name.orElse(""), initiator.text("chap"),
-                    initiator.text("mutual-chap"), map(initiator, luns),
+            initiators.add(new ServerPlan.Initiator(name.orElse(""), initiator.credentials("chap"),
+                    initiator.credentials("mutual-chap"), map(initiator, luns),
                     initiator.flag("read-only")));
         }
         return initiators;

@@ -125,6 +125,21 @@ final class TomlTable {
         return text(key);
     }
 
+    /**
+     * Reads {@code USER:@FILE}, a name and the file of its secret. A value of another form may be a secret: the message
+     * does not contain it. The value is returned nevertheless, so that what it protects does not seem to be open.
+     */
+    Optional<String> credentials(String key) {
+        Optional<String> text = text(key);
+        if (text.isPresent()) {
+            int colon = text.get().indexOf(":@");
+            if (colon <= 0 || colon + 2 == text.get().length()) {
+                wrong(key, "'" + key + "' must be USER:@FILE, where FILE holds the secret");
+            }
+        }
+        return text;
+    }
+
     /** Parses a string; the parser's {@link IllegalArgumentException} describes errors. */
     <T> Optional<T> parsed(String key, Function<String, T> parser) {
         return text(key).flatMap(text -> parse(key, new Text(text, place(key)), parser));

@@ -7,9 +7,12 @@ import java.util.List;
 import java.util.Map;
 import lunar.cli.command.Console;
 import lunar.cli.command.DeviceCommand;
+import lunar.cli.command.Errors;
+import lunar.cli.command.Failure;
 import lunar.cli.command.Json;
 import lunar.cli.config.ConfigCheck;
 import lunar.cli.config.ConfigError;
+import lunar.cli.config.Place;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -33,7 +36,7 @@ final class ConfigCheckCommand extends DeviceCommand {
     protected int execute() throws Exception {
         var found = new ArrayList<ConfigError>();
         for (Path file : files) {
-            List<ConfigError> ofFile = ConfigCheck.check(file);
+            List<ConfigError> ofFile = check(file);
             found.addAll(ofFile);
             if (!json) {
                 ofFile.forEach(console().out()::println);
@@ -50,6 +53,18 @@ final class ConfigCheckCommand extends DeviceCommand {
             console().out().println(Json.text(tree));
         }
         return isValid ? 0 : 1;
+    }
+
+    /** A file that cannot be read is a finding too where programs read them. */
+    private List<ConfigError> check(Path file) throws Failure {
+        try {
+            return ConfigCheck.check(file);
+        } catch (Failure e) {
+            if (!json) {
+                throw e;
+            }
+            return List.of(new ConfigError(file, new Place(1, 1), false, Errors.message(e)));
+        }
     }
 
     private static Map<String, Object> tree(ConfigError error) {
