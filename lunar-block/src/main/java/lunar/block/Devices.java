@@ -84,7 +84,8 @@ public final class Devices {
     public static void requireLock(String uri) {
         if (LOCK.matcher(uri).find()) {
             throw new IllegalArgumentException(DeviceUri.withoutSecret(uri) + " cannot be used"
-                    + " without its lock: lock=no is for a look at a disk that is in use; remove it");
+                    + " without its lock: lock=no is for a look at a disk that is in use; remove"
+                    + " it");
         }
     }
 

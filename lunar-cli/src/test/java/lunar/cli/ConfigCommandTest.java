@@ -182,9 +182,9 @@ class ConfigCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"chap = 'me:hushhushhush'", "mutual-chap = 'hushhushhush'",
             "discovery-chap = ':@hushhushhush'",
-            "[[target]]\niqn = 'iqn.2026-11.org.example:b'\nluns = []\nmutual-chap = 'me:hushhush'",
-            "[[target]]\niqn = 'iqn.2026-11.org.example:b'\nluns = ['ram:1M']\n"
-                    + "[[target.initiator]]\nname = 'iqn.2026-11.org.example:c'\nchap = 'hushhush'"})
+            "[[target]]\niqn = 'iqn.2026-11.a:b'\nluns = ['ram:1M']\nmutual-chap = 'me:hushhush'",
+            "[[target]]\niqn = 'iqn.2026-11.a:b'\nluns = ['ram:1M']\n"
+                    + "[[target.initiator]]\nname = 'iqn.2026-11.a:c'\nchap = 'hushhush'"})
     void shouldNotTellASecretInTheFile(String line) throws IOException {
         String text = "portals = ['0.0.0.0:3260']\nallow-anonymous = true\nluns = ['ram:1M']\n"
                 + line + "\n";

@@ -55,8 +55,9 @@ class ServeLogTest {
     void shouldWriteWarningsOfTheRunningServerToTheLog() throws Exception {
         String text = "portals = ['127.0.0.1:0']\nluns = ['ram:1MiB']\n";
         Path config = Files.writeString(folder.resolve("lunar.toml"), text);
-        var server = new ServingProcess(folder, List.of("env", "--default-signal=HUP"), // where nohup started the build
-                "--config", config.toString(), "--log-format", "json");
+        var signals = List.of("env", "--default-signal=HUP"); // where nohup started the build
+        var server = new ServingProcess(folder, signals, "--config", config.toString(),
+                "--log-format", "json");
         Files.writeString(config, text + "[limits]\nconnections = 7\n");
         Process kill = new ProcessBuilder("kill", "-HUP", Long.toString(server.pid())).start();
         assertThat(kill.waitFor(60, TimeUnit.SECONDS)).isTrue();

@@ -94,8 +94,13 @@ class UnitProviderTest {
     void shouldRefuseWrongUris(String uri, String why) {
         assertThatThrownBy(() -> StorageServer.start(plan(uri)))
                 .isInstanceOf(InvalidPlanException.class).hasMessageContaining(why);
-        assertThatThrownBy(() -> PlanCheck.device(uri)).isInstanceOf(InvalidPlanException.class)
-                .hasMessageContaining(why);
+    }
+
+    @Test
+    void shouldRefuseDevicesWithoutTheirLockWhenCheckedToo() {
+        assertThatThrownBy(() -> PlanCheck.device("file:a?read-only=true&lock=no"))
+                .isInstanceOf(InvalidPlanException.class)
+                .hasMessageContaining("cannot be used without its lock");
     }
 
     @Test

@@ -170,7 +170,8 @@ public final class ConfigCheck {
             String message = "'" + key + "': " + (e instanceof InvalidPlanException
                     ? String.valueOf(e.getMessage())
                     : Errors.message(e));
-            if (key.equals("luns") && e.getCause() instanceof OtherSizeException) {
+            if (key.equals("luns") && e.getCause() instanceof OtherSizeException
+                    && Devices.withoutFilters(uri).startsWith("file:")) { // no member of a volume
                 table.warn(place, message + ", so that a server does not start; a reload can"
                         + " resize what is served");
             } else if (mayLack) {

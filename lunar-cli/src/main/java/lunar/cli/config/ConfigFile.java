@@ -114,8 +114,8 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
 
     /** Returns a copy with other portals. */
     ConfigFile withPortals(List<ServerPlan.Listen> others) {
-        return new ConfigFile(others, targets, allowAnonymous, headerDigest, dataDigest, state, isns,
-                discoveryChap, chapAlgorithms, limits, announceResets);
+        return new ConfigFile(others, targets, allowAnonymous, headerDigest, dataDigest, state,
+                isns, discoveryChap, chapAlgorithms, limits, announceResets);
     }
 
     /** The plan of a server with this file alone. */
@@ -128,7 +128,8 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
 
     private static List<ServerPlan.Target> targets(TomlTable root, List<ChapAlgorithm> algorithms,
             Set<Integer> groups) {
-        var reader = new TargetTables(root.credentials("chap"), root.credentials("mutual-chap"), algorithms,
+        var reader = new TargetTables(root.credentials("chap"),
+                root.credentials("mutual-chap"), algorithms,
                 groups);
         var targets = new ArrayList<ServerPlan.Target>();
         if (root.has("luns")) {

@@ -61,9 +61,6 @@ final class TomlSource {
             return place;
         }
         int at = lines.get(place.line() - 1) + place.column() - 1;
-        if (at >= characters.length || !isBreak(characters[at])) {
-            return place;
-        }
         int line = place.line();
         while (at < characters.length) {
             int next = characters[at];
@@ -81,9 +78,5 @@ final class TomlSource {
             }
         }
         return place;
-    }
-
-    private static boolean isBreak(int character) {
-        return character == '\n' || character == '\r';
     }
 }

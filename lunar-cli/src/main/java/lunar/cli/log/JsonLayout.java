@@ -29,6 +29,7 @@ final class JsonLayout extends LayoutBase<ILoggingEvent> {
             line.put("exception", cause.getClassName()
                     + (cause.getMessage() == null ? "" : ": " + cause.getMessage()));
         }
-        return stream.prefix(PriorityConverter.of(event.getLevel())) + JsonMapper.shared().writeValueAsString(line) + System.lineSeparator();
+        return stream.prefix(PriorityConverter.of(event.getLevel()))
+                + JsonMapper.shared().writeValueAsString(line) + System.lineSeparator();
     }
 }

@@ -65,8 +65,8 @@ public final class Serving {
     static ServerListener listener(Console console) { return new Listener(console); }
 
     /**
-     * Writes changed sizes to the console, and warnings: those of the start to the console, as of any command, and those
-     * of the running server to the log.
+     * Writes changed sizes to the console, and warnings: those of the start to the console, as of any command, and
+     * those of the running server to the log.
      */
     private static final class Listener implements ServerListener {
         private final Console console;
