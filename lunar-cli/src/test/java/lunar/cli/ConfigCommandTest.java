@@ -210,6 +210,9 @@ class ConfigCommandTest {
             CommandRun.of(words).fails(1, bad + ":1:19: 'luns': 'nonsense' is not a device URI");
         }
         assertThat(check("luns = ['nonsense']\n", 1)).hasSize(1);
+        assertThat(check("luns = ['', { uri = '' }]\n", 1)).satisfiesExactly(
+                one -> assertThat(one).startsWith("1:9: 'luns': an empty string names no device"),
+                one -> assertThat(one).startsWith("1:15: "));
     }
 
     @Test

@@ -134,7 +134,7 @@ public final class PlanCheck {
     }
 
     /**
-     * Checks the URI of a device of any type, as {@link lunar.block.Devices#check} does: its parts and options, and
+     * Checks the URI of a device of any type, as {@link Devices#check} does: its parts and options, and
      * that the files it names exist.
      *
      * @throws InvalidPlanException if the URI is wrong, with one line for a person

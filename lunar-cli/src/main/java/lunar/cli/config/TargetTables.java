@@ -110,8 +110,11 @@ public final class TargetTables {
     /** The logical units of a table, in its order, also those with the number of another. */
     static List<Numbered> numbered(TomlTable table) {
         List<Listed> all = table.list("luns", "ram:1GiB",
-                uri -> Optional.of(new Listed(uri.place(), OptionalInt.empty(),
-                        ServerPlan.Lun.of(uri.value()))),
+                uri -> {
+                    requireText(table, uri.place(), uri.value());
+                    return Optional.of(new Listed(uri.place(), OptionalInt.empty(),
+                            ServerPlan.Lun.of(uri.value())));
+                },
                 TargetTables::lun);
         var luns = new ArrayList<Numbered>();
         int next = 0;
@@ -138,6 +141,13 @@ public final class TargetTables {
         return luns;
     }
 
+    private static void requireText(TomlTable table, Place place, String uri) {
+        if (uri.isEmpty()) {
+            table.wrong(place,
+                    "'luns': an empty string names no device; write for example ram:1GiB");
+        }
+    }
+
     private static void requireUri(TomlTable table, Numbered unit) {
         if (unit.lun().uri().isEmpty()) {
             return; // reported already
@@ -156,6 +166,7 @@ public final class TargetTables {
         table.requireKnown(LUN_KEYS, " of a LUN");
         OptionalInt number = table.number("lun", 0, MAX_LUN);
         Optional<String> uri = table.required("uri", "a LUN has no 'uri'; name its device");
+        uri.ifPresent(text -> requireText(table, table.place("uri"), text));
         var lun = new ServerPlan.Lun(uri.orElse(""), table.flag("removable"),
                 table.flag("rotational"), table.flag("read-only"), table.flag("thick"));
         return Optional.of(new Listed(table.has("uri") ? table.place("uri") : table.place(), number,
