@@ -8,5 +8,7 @@ public final class OtherSizeException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 
     /** Creates an exception with one line for the user. */
-    public OtherSizeException(String message) { super(message); }
+    public OtherSizeException(String message) {
+        super(message);
+    }
 }

@@ -92,6 +92,41 @@ class ConfigCommandTest {
     }
 
     @Test
+    void shouldReportAMisspeltKeyOnce() throws IOException {
+        assertThat(check("""
+                [[portal-group]]
+                tags = 2
+                portals = ["127.0.0.1"]
+                [[portal-group]]
+                tag = 3
+                portal = [{ lisen = "127.0.0.1" }]
+                [[volume]]
+                nam = "v"
+                member = ["file:a.img"]
+                [[target]]
+                iqm = "iqn.2026-11.org.example:a"
+                lun = ["ram:1MiB"]
+                [[target]]
+                iqn = "iqn.2026-11.org.example:b"
+                luns = [{ url = "ram:1MiB" }]
+                [[target.initiator]]
+                names = "*"
+                [[target]]
+                iqn = "iqn.2026-11.org.example:c"
+                moved = { too = "192.0.2.1" }
+                """, 1)).satisfiesExactly(
+                one -> assertThat(one).startsWith("2:1: ").endsWith("mean 'tag'?"),
+                one -> assertThat(one).startsWith("6:1: ").endsWith("mean 'portals'?"),
+                one -> assertThat(one).startsWith("8:1: ").endsWith("mean 'name'?"),
+                one -> assertThat(one).startsWith("9:1: ").endsWith("mean 'members'?"),
+                one -> assertThat(one).startsWith("11:1: ").endsWith("mean 'iqn'?"),
+                one -> assertThat(one).startsWith("12:1: ").endsWith("mean 'luns'?"),
+                one -> assertThat(one).startsWith("15:11: ").endsWith("mean 'uri'?"),
+                one -> assertThat(one).startsWith("17:1: ").endsWith("mean 'name'?"),
+                one -> assertThat(one).startsWith("20:11: ").endsWith("mean 'to'?"));
+    }
+
+    @Test
     void shouldListAllErrorsOfSyntaxAlone() throws IOException {
         assertThat(check("a = 1 b = 2\nluns2 = []\nc = }\n", 1))
                 .allSatisfy(line -> assertThat(line).contains(": not TOML: "))
@@ -205,8 +240,8 @@ class ConfigCommandTest {
     void shouldNamePlaceOfAMalformedUri() throws IOException {
         String good = file("good.toml", "luns = ['ram:1M']\n").toString();
         String bad = file("bad.toml", "luns = ['ram:1M', 'nonsense']\n").toString();
-        for (String[] words : List.of(new String[] {"config", "diff", good, bad},
-                new String[] {"serve", "--config", bad})) {
+        for (String[] words : List.of(new String[]{"config", "diff", good, bad},
+                new String[]{"serve", "--config", bad})) {
             CommandRun.of(words).fails(1, bad + ":1:19: 'luns': 'nonsense' is not a device URI");
         }
         assertThat(check("luns = ['nonsense']\n", 1)).hasSize(1);

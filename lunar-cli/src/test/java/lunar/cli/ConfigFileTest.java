@@ -244,7 +244,7 @@ class ConfigFileTest {
                     target = [3]                                 | [[target]]
                     [[target]]                                   | no 'iqn'
                     target = [{iqn = 'iqn.2026-11.a:b'}]         | no 'luns'
-                    target = [{iqm = 'iqn.2026-11.a:b'}]         | unknown key 'iqm' of a target
+                    target = [{iqm = 'iqn.2026-11.a:b', luns = ['ram:1MiB']}] | :1:12: unknown key 'iqm' of a target; did you mean 'iqn'?
                     target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], groups = [2]}] | target iqn.2026-11.a:b: 'groups' names portal group 2
                     target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], groups = []}] | 'groups' is empty
                     target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], access = {1 = 'off'}}] | 'off' is not one of

@@ -19,17 +19,29 @@ class SessionAuditTest {
     @Test
     void shouldTellWhoLogsInFromWhereAndHow() throws Exception {
         try (var log = new CapturedLog("lunar.audit"); var target = new TargetFixture()) {
-            try (var initiator = target.ready(1, "HeaderDigest=CRC32C,None")) {
+            try (var initiator = target.ready(1, "ErrorRecoveryLevel=1")) {
                 assertThat(lines(log, 1)).singleElement().asString().startsWith("login: " + WHO)
                         .contains(" to " + RawInitiator.TARGET + " at "
                                 + target.server.listening().getFirst() + ": no authentication,"
-                                + " header digest CRC32C, data digest none, ErrorRecoveryLevel 0,"
+                                + " header digest none, data digest none, ErrorRecoveryLevel 1,"
                                 + " MaxConnections ");
                 initiator.logout();
                 assertThat(lines(log, 2).getLast()).startsWith("logout: " + WHO)
                         .contains(" to " + RawInitiator.TARGET + " after ")
                         .endsWith(" s: logged out");
             }
+        }
+    }
+
+    @Test
+    void shouldTellWhichDigestsAreUsed() throws Exception {
+        try (var log = new CapturedLog("lunar.audit");
+                var target = new TargetFixture();
+                var initiator = new RawInitiator(target.server)) {
+            assertThat(initiator.login(RawInitiator.isid(1), "HeaderDigest=CRC32C,None",
+                    "DataDigest=None").status()).isZero();
+            assertThat(lines(log, 1).getFirst())
+                    .contains("header digest CRC32C, data digest none");
         }
     }
 

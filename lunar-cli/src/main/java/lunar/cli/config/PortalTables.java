@@ -46,7 +46,7 @@ final class PortalTables {
         OptionalInt tag = table.number("tag", 1, MAX_TAG);
         if (tag.isEmpty()) {
             table.requireKnown(GROUP_KEYS, " of a portal group");
-            if (!table.has("tag")) {
+            if (table.lacks("tag", GROUP_KEYS)) {
                 table.wrong("a portal group has no 'tag'; give it a number from 1 to 65535");
             }
             return;
@@ -60,7 +60,7 @@ final class PortalTables {
                             : ""));
         }
         addPortals(group, tag.getAsInt(), moved(group));
-        if (!group.has("portals") || group.isEmptyList("portals")) {
+        if (group.lacks("portals", GROUP_KEYS) || group.isEmptyList("portals")) {
             group.wrong("it has no 'portals'; add the addresses to listen on");
         }
     }
@@ -72,7 +72,7 @@ final class PortalTables {
                                 moved, Transports.ISCSI)),
                 portal -> {
                     portal.requireKnown(PORTAL_KEYS, " of a portal");
-                    if (!portal.has("listen")) {
+                    if (portal.lacks("listen", PORTAL_KEYS)) {
                         portal.wrong("a portal has no 'listen'; write for example { listen = \""
                                 + EXAMPLE + "\", advertise = \"san.example.org:3260\" }");
                     }
@@ -112,7 +112,7 @@ final class PortalTables {
         }
         TomlTable moved = table.table("moved").orElseThrow().requireKnown(MOVED_KEYS,
                 " of 'moved'");
-        if (!moved.has("to")) {
+        if (moved.lacks("to", MOVED_KEYS)) {
             moved.wrong("'moved' has no 'to'; write for example { to = \"192.0.2.1:3260\","
                     + " permanent = true }");
         }

@@ -64,13 +64,14 @@ public final class TargetTables {
 
     /** Reads a target; empty if it has no name. */
     Optional<ServerPlan.Target> read(TomlTable table) {
-        Optional<String> name = table.required("iqn", "a target has no 'iqn'; give it a name");
+        Optional<String> name = table.required("iqn", TARGET_KEYS,
+                "a target has no 'iqn'; give it a name");
         TomlTable target = name.isEmpty() ? table : table.named("target " + name.get());
         target.requireKnown(TARGET_KEYS, " of a target");
         SortedMap<Integer, ServerPlan.Lun> luns = luns(target);
         Optional<Absence> absence = absence(target);
         if (absence.isEmpty() && !target.has("moved")
-                && (!target.has("luns") || target.isEmptyList("luns"))) {
+                && (target.lacks("luns", TARGET_KEYS) || target.isEmptyList("luns"))) {
             target.wrong("it has no 'luns'; name its devices");
         }
         Optional<String> own = target.credentials("chap");
@@ -165,7 +166,8 @@ public final class TargetTables {
     private static Optional<Listed> lun(TomlTable table) {
         table.requireKnown(LUN_KEYS, " of a LUN");
         OptionalInt number = table.number("lun", 0, MAX_LUN);
-        Optional<String> uri = table.required("uri", "a LUN has no 'uri'; name its device");
+        Optional<String> uri = table.required("uri", LUN_KEYS,
+                "a LUN has no 'uri'; name its device");
         uri.ifPresent(text -> requireText(table, table.place("uri"), text));
         var lun = new ServerPlan.Lun(uri.orElse(""), table.flag("removable"),
                 table.flag("rotational"), table.flag("read-only"), table.flag("thick"));
@@ -245,7 +247,7 @@ public final class TargetTables {
         var initiators = new ArrayList<ServerPlan.Initiator>();
         var names = new HashSet<String>();
         for (TomlTable table : target.tables("initiator")) {
-            Optional<String> name = table.required("name",
+            Optional<String> name = table.required("name", INITIATOR_KEYS,
                     "an initiator has no 'name'; write its iqn, or \"*\" for all initiators");
             TomlTable initiator = name.isEmpty() ? table : table.named("initiator " + name.get());
             initiator.requireKnown(INITIATOR_KEYS, " of an initiator");

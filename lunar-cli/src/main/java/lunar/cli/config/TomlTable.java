@@ -118,11 +118,17 @@ final class TomlTable {
     }
 
     /** A string without which the table makes no sense. */
-    Optional<String> required(String key, String message) {
-        if (!has(key)) {
+    Optional<String> required(String key, Set<String> known, String message) {
+        if (lacks(key, known)) {
             wrong(message);
         }
         return text(key);
+    }
+
+    /** Whether the table has neither a key nor an unknown one that is reported as a misspelling of it. */
+    boolean lacks(String key, Set<String> known) {
+        return !has(key) && table.keySet().stream().filter(one -> !known.contains(one))
+                .noneMatch(one -> Spelling.nearest(one, known).equals(Optional.of(key)));
     }
 
     /**

@@ -65,11 +65,12 @@ public record VolumeTable(String name, Optional<Level> level, Optional<UUID> uui
 
     /** Reads a volume; empty if it has no name. */
     private static Optional<VolumeTable> of(TomlTable bare) {
-        Optional<String> name = bare.required("name", "a volume has no 'name'; give it one");
+        Optional<String> name = bare.required("name", KEYS,
+                "a volume has no 'name'; give it one");
         TomlTable table = name.isEmpty() ? bare : bare.named("volume " + name.get());
         table.requireKnown(KEYS, " of a volume");
         List<String> members = uris(table, "members");
-        if (!table.has("members") || table.isEmptyList("members")) {
+        if (table.lacks("members", KEYS) || table.isEmptyList("members")) {
             table.wrong("it has no 'members'; name its devices");
         }
         RunOptions options = RunOptions.DEFAULT;

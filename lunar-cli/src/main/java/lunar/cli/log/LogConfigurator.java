@@ -20,8 +20,7 @@ import org.slf4j.LoggerFactory;
 public final class LogConfigurator extends ContextAwareBase implements Configurator {
     private static final String NAME = "log";
     /** The one in use, if there is one. */
-    private static final AtomicReference<@Nullable BackgroundAppender> BACKGROUND =
-            new AtomicReference<>();
+    private static final AtomicReference<@Nullable BackgroundAppender> BACKGROUND = new AtomicReference<>();
 
     /** For the {@link java.util.ServiceLoader}. */
     public LogConfigurator() {}

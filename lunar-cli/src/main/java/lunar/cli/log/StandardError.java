@@ -55,7 +55,9 @@ public enum StandardError {
     }
 
     /** Returns a priority for journald; empty where that does not read the stream. */
-    String prefix(int priority) { return this == JOURNAL ? "<" + priority + ">" : ""; }
+    String prefix(int priority) {
+        return this == JOURNAL ? "<" + priority + ">" : "";
+    }
 
     @SuppressWarnings("SystemConsoleNull") // that of JDK 25 is null again where there is no terminal
     private static boolean isConsole() {

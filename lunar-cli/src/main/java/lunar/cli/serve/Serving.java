@@ -62,7 +62,9 @@ public final class Serving {
     }
 
     /** Writes warnings to the console. */
-    static ServerListener listener(Console console) { return new Listener(console); }
+    static ServerListener listener(Console console) {
+        return new Listener(console);
+    }
 
     /**
      * Writes changed sizes to the console, and warnings: those of the start to the console, as of any command, and

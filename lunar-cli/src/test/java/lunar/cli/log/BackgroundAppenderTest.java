@@ -6,11 +6,13 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
+import ch.qos.logback.classic.util.LogbackMDCAdapter;
 import ch.qos.logback.core.AppenderBase;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -33,6 +35,9 @@ class BackgroundAppenderTest {
             lines.add(event.getFormattedMessage());
         }
     }
+
+    @BeforeEach
+    void setUp() { context.setMDCAdapter(new LogbackMDCAdapter()); }
 
     private LoggingEvent event(String message) {
         return new LoggingEvent("here", context.getLogger("lunar.target"), Level.INFO, message,
