@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import lunar.block.BusyException;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
 import lunar.cli.command.Console;
@@ -44,7 +46,7 @@ final class RaidDestroyCommand extends RaidVolumeCommand {
         stop(spec);
         var uris = new ArrayList<>(spec.members());
         uris.addAll(spec.spares());
-        UUID uuid = whole(spec, MemberSearch.look(uris, Devices::open));
+        UUID uuid = whole(spec, look(spec, uris));
         int count;
         try (var _ = new ControlHost().claim(uuid, spec.title(), false)) {
             count = VolumeOwner.erase(spec, uuid, Devices::open, (uri, why) -> console()
@@ -77,6 +79,25 @@ final class RaidDestroyCommand extends RaidVolumeCommand {
         }
     }
 
+    /** @throws Failure if a device is in use, as when a process that cannot be asked runs the volume */
+    private static List<Candidate> look(VolumeSpec spec, List<String> uris) throws Failure {
+        var inUse = new ConcurrentLinkedQueue<String>();
+        List<Candidate> candidates = MemberSearch.look(uris, uri -> {
+            try {
+                return Devices.open(uri);
+            } catch (BusyException e) {
+                inUse.add(Errors.message(e));
+                throw e;
+            }
+        });
+        if (!inUse.isEmpty()) {
+            throw new Failure(spec.title() + " is not destroyed: "
+                    + inUse.stream().sorted().findFirst().orElseThrow()
+                    + "; if a process runs the volume, stop it there first");
+        }
+        return candidates;
+    }
+
     /** Returns the UUID of the volume after checking that it is complete. */
     private UUID whole(VolumeSpec spec, List<Candidate> candidates) throws Failure {
         UUID any = null;
@@ -88,7 +109,6 @@ final class RaidDestroyCommand extends RaidVolumeCommand {
             }
         }
         if (any == null) {
-            requireReadable(spec, candidates);
             throw new Failure("none of the readable members of " + spec.title()
                     + " belongs to it; remove it from the config file by hand");
         }
@@ -104,17 +124,5 @@ final class RaidDestroyCommand extends RaidVolumeCommand {
                     + " confirm");
         }
         return any;
-    }
-
-    /** Refuses members that nobody can read now, as when another user's process runs the volume. */
-    private static void requireReadable(VolumeSpec spec, List<Candidate> candidates)
-            throws Failure {
-        for (Candidate one : candidates) {
-            if (one.reading() instanceof SuperblockReading.Unreadable(String why)) {
-                throw new Failure(spec.title() + " cannot be read: "
-                        + DeviceUri.withoutSecret(one.uri()) + ": " + why + "; if another process"
-                        + " runs the volume, stop it there first");
-            }
-        }
     }
 }
