@@ -416,6 +416,18 @@ class ConfigCommandTest {
     }
 
     @Test
+    void shouldTellThatAReloadShrinksNothing() throws IOException {
+        Path old = file("old.toml", "luns = ['ram:2MiB', 'ram:2MiB']\n");
+        Path now = file("new.toml", "luns = ['ram:1MiB', 'ram:3MiB']\n");
+        assertThat(CommandRun.of("config", "diff", old.toString(), now.toString()).succeeds()
+                .out().lines()).satisfiesExactly(
+                        one -> assertThat(one)
+                                .endsWith(" from 2MiB to 1MiB; refused: a device cannot be"
+                                        + " shrunk while it is served"),
+                        one -> assertThat(one).endsWith(" from 2MiB to 3MiB"));
+    }
+
+    @Test
     void shouldPrintTheSchema() {
         JsonNode schema = JsonMapper.shared()
                 .readTree(CommandRun.of("config", "schema").succeeds().out());

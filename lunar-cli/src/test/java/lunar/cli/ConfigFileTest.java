@@ -221,7 +221,7 @@ class ConfigFileTest {
                     portal-group = [{tag = 65536}]               | 'tag' must be a number from 1 to 65535
                     portal-group = [{tag = 2}]                   | portal group 2: it has no 'portals'
                     limits = {sessions = 0}                      | limits: 'sessions' must be a number from 1
-                    limits = {session = 1}                       | unknown key 'session' of 'limits'
+                    limits = {session = 1}                       | :1:11: unknown key 'session' of 'limits'
                     limits = {connections-per-session = 65536}   | 'connections-per-session' must be a number from 1 to 65535
                     limits = {max-time2wait = 3601}    | 'max-time2wait' must be a number from 0 to 3600
                     limits = {max-time2retain = -1}    | 'max-time2retain' must be a number from 0 to 3600
@@ -247,7 +247,7 @@ class ConfigFileTest {
                     target = [{iqm = 'iqn.2026-11.a:b', luns = ['ram:1MiB']}] | :1:12: unknown key 'iqm' of a target; did you mean 'iqn'?
                     target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], groups = [2]}] | target iqn.2026-11.a:b: 'groups' names portal group 2
                     target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], groups = []}] | 'groups' is empty
-                    target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], access = {1 = 'off'}}] | 'off' is not one of
+                    target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], access = {1 = 'off'}}] | 'access': '1': 'off' is not one of
                     target = [{iqn = 'iqn.2026-11.a:b', luns = ['ram:1MiB'], access = {3 = 'standby'}}] | 'access' names portal group 3
                     target = [{iqn = 'iqn.2026-11.a:b', moved = 'a:1', removed = true}] | only one of
                     target = [{iqn = 'iqn.2026-11.a:b', moved = {permanent = true}}] | 'moved' has no 'to'

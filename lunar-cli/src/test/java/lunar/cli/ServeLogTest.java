@@ -59,16 +59,29 @@ class ServeLogTest {
         var server = new ServingProcess(folder, signals, "--config", config.toString(),
                 "--log-format", "json");
         Files.writeString(config, text + "[limits]\nconnections = 7\n");
-        Process kill = new ProcessBuilder("kill", "-HUP", Long.toString(server.pid())).start();
-        assertThat(kill.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        hangUp(server);
         server.awaitErr("next start");
+        Files.writeString(config, "lun = []\n");
+        hangUp(server);
+        server.awaitErr("not reloaded");
         server.end();
+        assertThat(server.err().lines().filter(line -> line.contains("not reloaded")))
+                .singleElement().satisfies(line -> {
+                    JsonNode event = JsonMapper.shared().readTree(line);
+                    assertThat(event.path("level").asString()).isEqualTo("error");
+                    assertThat(event.path("message").asString()).endsWith("configuration");
+                });
         assertThat(server.err().lines().filter(line -> line.contains("next start")))
                 .singleElement().satisfies(line -> {
                     JsonNode event = JsonMapper.shared().readTree(line);
                     assertThat(event.path("logger").asString()).isEqualTo("lunar.server");
                     assertThat(event.path("level").asString()).isEqualTo("warn");
                 });
+    }
+
+    private static void hangUp(ServingProcess server) throws Exception {
+        Process kill = new ProcessBuilder("kill", "-HUP", Long.toString(server.pid())).start();
+        assertThat(kill.waitFor(60, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test

@@ -76,10 +76,13 @@ class SessionAuditTest {
     @Test
     void shouldSayNothingOfRefusedLogins() throws Exception {
         try (var log = new CapturedLog("lunar.audit");
+                var warnings = new CapturedLog("lunar.target");
                 var target = new TargetFixture();
                 var refused = new RawInitiator(target.server)) {
             assertThat(refused.loginAs(RawInitiator.NAME, "iqn.2026-11.org.lunar:none").status())
                     .isEqualTo(0x0203);
+            assertThat(lines(warnings, 1)).singleElement().asString()
+                    .endsWith("ended: login refused, no such target: iqn.2026-11.org.lunar:none");
             assertThat(log.linesWith("")).isEmpty();
         }
     }

@@ -157,7 +157,8 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
         if (table.isEmpty()) {
             return usual;
         }
-        TomlTable limits = table.get().named("limits").requireKnown(LIMIT_KEYS, " of 'limits'");
+        TomlTable limits = table.get().requireKnown(LIMIT_KEYS, " of 'limits'")
+                .named("limits");
         int connections = limits.number("connections", 1, MAX_CONNECTIONS)
                 .orElse(usual.connections());
         return new ServerPlan.Limits(sessionLimits(limits, usual.sessions()), connections,

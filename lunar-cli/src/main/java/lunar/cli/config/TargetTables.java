@@ -201,7 +201,8 @@ public final class TargetTables {
         if (table.isPresent()) {
             for (String key : table.get().keys()) {
                 OptionalInt tag = numberOf(table.get(), "access", key, MAX_TAG);
-                Optional<State> state = table.get().parsed(key, TargetTables::state);
+                Optional<State> state = table.get().named("'access'").parsed(key,
+                        TargetTables::state);
                 if (tag.isPresent()) {
                     requireGroup(target, "access", table.get().place(key), tag.getAsInt());
                     state.ifPresent(is -> states.put(tag.getAsInt(), is));
@@ -268,7 +269,7 @@ public final class TargetTables {
             TomlTable mapped = table.table("luns").orElseThrow();
             for (String own : mapped.keys()) {
                 OptionalInt number = numberOf(mapped, "luns", own, MAX_LUN);
-                OptionalInt lun = mapped.number(own, 0, MAX_LUN);
+                OptionalInt lun = mapped.named("'luns'").number(own, 0, MAX_LUN);
                 if (number.isPresent() && lun.isPresent()) {
                     map.put(number.getAsInt(), lun.getAsInt());
                 }

@@ -56,17 +56,22 @@ final class ChangeReport {
                 lines.add(serving(lun, portals.stream()));
             } else if (then.sizeBytes() != lun.sizeBytes() && then.sizeBytes() >= 0
                     && lun.sizeBytes() >= 0) {
-                lines.add("resized " + name(lun) + " from " + size(then) + " to " + size(lun));
+                lines.add(resized(then, lun));
             }
         });
         return lines;
+    }
+
+    /** Describes the change of a device's size. */
+    static String resized(ServedUnit then, ServedUnit lun) {
+        return "resized " + name(lun) + " from " + size(then) + " to " + size(lun);
     }
 
     private static List<String> missing(List<String> of, List<String> in) {
         return of.stream().filter(each -> !in.contains(each)).toList();
     }
 
-    private static Map<String, ServedUnit> byPlace(List<ServedUnit> luns) {
+    static Map<String, ServedUnit> byPlace(List<ServedUnit> luns) {
         var places = new LinkedHashMap<String, ServedUnit>();
         luns.forEach(lun -> places.put(lun.iqn() + " " + lun.lun(), lun));
         return places;

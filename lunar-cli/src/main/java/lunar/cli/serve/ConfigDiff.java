@@ -37,6 +37,7 @@ final class ConfigDiff {
             ConfigFile after, List<VolumeTable> volumes) {
         var lines = new ArrayList<>(ChangeReport.lines(units(before), units(after),
                 portals(before), portals(after)));
+        noteShrunk(lines, units(before), units(after));
         Map<String, String> old = flat(ConfigTree.of(before, volumesBefore));
         Map<String, String> now = flat(ConfigTree.of(after, volumes));
         now.forEach((setting, value) -> {
@@ -54,6 +55,21 @@ final class ConfigDiff {
             }
         });
         return lines;
+    }
+
+    /** Adds to the lines of devices that become smaller that a server refuses it. */
+    private static void noteShrunk(List<String> lines, List<ServedUnit> before,
+            List<ServedUnit> after) {
+        Map<String, ServedUnit> old = ChangeReport.byPlace(before);
+        ChangeReport.byPlace(after).forEach((place, lun) -> {
+            ServedUnit then = old.get(place);
+            if (then != null && then.sizeBytes() > lun.sizeBytes()) {
+                String line = ChangeReport.resized(then, lun);
+                lines.replaceAll(one -> one.equals(line)
+                        ? one + "; refused: a device cannot be shrunk while it is served"
+                        : one);
+            }
+        });
     }
 
     private static boolean isUnset(String setting, String value) {

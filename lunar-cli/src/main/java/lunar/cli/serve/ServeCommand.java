@@ -169,8 +169,9 @@ public final class ServeCommand extends DeviceCommand {
     /** Reloads the config file, or notes during the start that it has to be read again. */
     private synchronized void hangUp() {
         if (config == null) {
-            console().remark("SIGHUP is ignored: there is no config file to reload;"
-                    + " name one with --config FILE");
+            Serving.LOG.log(System.Logger.Level.WARNING,
+                    "SIGHUP is ignored: there is no config file to"
+                            + " reload; name one with --config FILE");
         } else if (running == null) {
             reloadDue = true;
         } else {
@@ -200,7 +201,7 @@ public final class ServeCommand extends DeviceCommand {
     }
 
     private void refused(String why) {
-        console().remark("configuration not reloaded: " + why
+        Serving.LOG.log(System.Logger.Level.ERROR, "configuration not reloaded: " + why
                 + "; still running the previous configuration");
     }
 

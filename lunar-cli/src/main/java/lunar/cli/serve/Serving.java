@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * Starts and reloads servers for commands: prints their messages to the console, with the options that fix an error.
  */
 public final class Serving {
-    private static final System.Logger LOG = System.getLogger("lunar.server");
+    /** The log of a running server. */
+    static final System.Logger LOG = System.getLogger("lunar.server");
 
     private Serving() {}
 

@@ -131,8 +131,12 @@ public final class LoginPhase implements ConnectionPhase {
         transport.flush();
         connection.end(fail.status().statusClass() == 1
                 ? fail.reason()
-                : "login refused, " + fail.status().text() + ": " + fail.reason(),
+                : "login refused, " + why(fail.status().text(), fail.reason()),
                 new ConnectionEvent.LoginFailed());
+    }
+
+    private static String why(String status, String reason) {
+        return reason.startsWith(status) ? reason : status + ": " + reason;
     }
 
     private void complete(LoginAnswer answer, LoginResult result) {
