@@ -275,7 +275,7 @@ class BrowseTest {
         URI uri = URI.create(base);
         try (var socket = new Socket()) {
             socket.connect(new InetSocketAddress(uri.getHost(), uri.getPort()));
-            socket.setSoTimeout(10_000);
+            socket.setSoTimeout(60_000);
             socket.getOutputStream().write(
                     request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")
                             .getBytes(StandardCharsets.ISO_8859_1));

@@ -10,7 +10,7 @@ import java.util.Map;
 
 /** Response of an HTTP server; redirections are not followed. */
 record HttpAnswer(int status, Map<String, List<String>> headers, byte[] body) {
-    private static final int TIMEOUT_MS = 30_000;
+    private static final int TIMEOUT_MS = 120_000;
 
     /** @param headers names and values in turn */
     static HttpAnswer to(String method, String url, String... headers) throws IOException {

@@ -85,7 +85,7 @@ class AbortedReadTest {
                     .toList();
             Object _ = CompletableFuture
                     .anyOf(tasks.stream().map(Task::future).toArray(CompletableFuture[]::new))
-                    .get(20, TimeUnit.SECONDS);
+                    .get(60, TimeUnit.SECONDS);
             int late = tasks.getFirst().state() == Task.State.DONE ? 1 : 0;
             MemorySegment buffer = buffers.get(late);
             while (buffer.get(ValueLayout.JAVA_BYTE, 0) != TARGETS) {
@@ -96,7 +96,7 @@ class AbortedReadTest {
             assertThat(session.start(Exchange.Manage.of(TaskManagementFunction.LOGICAL_UNIT_RESET,
                     Lun.ZERO)).await()).isEqualTo(TaskManagementResponseCode.FUNCTION_COMPLETE);
             reset.countDown();
-            assertThatThrownBy(() -> reused.get(20, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> reused.get(60, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(AbortedException.class);
             if (!cut) { // one by each connection, behind the rest of the aborted one
                 for (Task<ScsiResult> each : Stream.generate(() -> session

@@ -68,7 +68,7 @@ class ClosingTest {
             cut.countDown();
         })) {
             Session session = loopback.login();
-            assertThat(cut.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(cut.await(60, TimeUnit.SECONDS)).isTrue();
             session.close();
             assertThat(session.isOpen()).isFalse();
         }
@@ -89,7 +89,7 @@ class ClosingTest {
             for (int i = 0; i < 10; i++) {
                 all.add(device.submitRead(i, Loopback.blocks(1)));
             }
-            assertThat(atTarget.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(atTarget.await(60, TimeUnit.SECONDS)).isTrue();
             session.close();
             for (var each : all) {
                 assertThat(each).isCompletedExceptionally();
@@ -175,9 +175,9 @@ class ClosingTest {
                     return e;
                 }
             });
-            assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(asked.await(60, TimeUnit.SECONDS)).isTrue();
             loopback.initiator.close();
-            assertThat(login.get(20, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
+            assertThat(login.get(60, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
         }
     }
 }

@@ -60,7 +60,7 @@ class FloodTest {
             for (int ttt = 0; ttt < MANY_PINGS; ttt++) {
                 peer.send(ping(peer, ttt), data);
             }
-            assertThat(ended.await(20, TimeUnit.SECONDS)).as("the session has ended").isTrue();
+            assertThat(ended.await(60, TimeUnit.SECONDS)).as("the session has ended").isTrue();
         }); Session session = loopback.login()) {
             session.onEnd(ended::countDown);
             assertThat(ended.await(25, TimeUnit.SECONDS)).isTrue();
@@ -86,7 +86,7 @@ class FloodTest {
             answered.countDown();
             disk.serveLoggedIn(peer, (_, _, _) -> false);
         }); Session session = loopback.login()) {
-            assertThat(answered.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(answered.await(60, TimeUnit.SECONDS)).isTrue();
             assertThat(session.isOpen()).isTrue();
         }
     }
@@ -97,7 +97,7 @@ class FloodTest {
         try (var loopback = new Loopback(peer -> {
             peer.login("ErrorRecoveryLevel=1", "DataDigest=CRC32C");
             script.run(peer);
-            assertThat(ended.await(20, TimeUnit.SECONDS)).as("the session has ended").isTrue();
+            assertThat(ended.await(60, TimeUnit.SECONDS)).as("the session has ended").isTrue();
         })) {
             SessionOptions options = loopback.options().withErrorRecoveryLevel(1);
             try (Session session = loopback.initiator.login(options

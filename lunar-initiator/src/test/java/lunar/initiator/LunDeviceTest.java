@@ -252,9 +252,9 @@ class LunDeviceTest {
                 for (int i = 0; i < 6 * most; i++) {
                     all.add(device.submitRead(i, Loopback.blocks(1)));
                 }
-                assertThat(together.await(20, TimeUnit.SECONDS)).isTrue();
+                assertThat(together.await(60, TimeUnit.SECONDS)).isTrue();
                 for (var each : all) {
-                    each.get(20, TimeUnit.SECONDS);
+                    each.get(60, TimeUnit.SECONDS);
                 }
             }
         }
@@ -276,7 +276,7 @@ class LunDeviceTest {
                 }
             });
             device.submit(request);
-            assertThat(done.get(20, TimeUnit.SECONDS)).isEqualTo(1000);
+            assertThat(done.get(60, TimeUnit.SECONDS)).isEqualTo(1000);
         }
     }
 
@@ -293,7 +293,7 @@ class LunDeviceTest {
                             failure.complete(e);
                         }
                     }));
-            assertThat(failure.get(20, TimeUnit.SECONDS))
+            assertThat(failure.get(60, TimeUnit.SECONDS))
                     .isInstanceOf(InvalidRequestException.class);
         }
     }

@@ -127,7 +127,7 @@ class RedirectedPathTest {
             assertThat(lost).isNotDone();
             assertThat(secondLogins).hasValue(1);
             takesLogins = true;
-            lost.get(20, TimeUnit.SECONDS);
+            lost.get(60, TimeUnit.SECONDS);
         });
     }
 

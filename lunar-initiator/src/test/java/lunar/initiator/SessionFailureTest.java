@@ -314,7 +314,7 @@ class SessionFailureTest {
             }
             disk.serveLoggedIn(peer, (_, _, _) -> false);
         }).timeouts(Loopback.patient().withKeepAliveMs(100)); Session session = loopback.login()) {
-            assertThat(pings.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(pings.await(60, TimeUnit.SECONDS)).isTrue();
             assertThat(session.isOpen()).isTrue();
         }
     }
@@ -357,7 +357,7 @@ class SessionFailureTest {
             throw new IOException("the script is over");
         }).timeouts(Loopback.patient().withLogoutMs(500)); LunDevice device = loopback.open()) {
             device.read(0, Loopback.blocks(1)); // ends, since it was there before
-            assertThat(loggedOut.get(20, TimeUnit.SECONDS)).isNotNull();
+            assertThat(loggedOut.get(60, TimeUnit.SECONDS)).isNotNull();
             assertThatThrownBy(() -> device.read(0, Loopback.blocks(1)))
                     .isInstanceOf(DeviceGoneException.class)
                     .hasMessageContaining("requested a logout");

@@ -73,7 +73,7 @@ class TaskTest {
             assertThat(task.state()).isEqualTo(Task.State.DONE);
             assertThat(task.await().dataInBytes()).isEqualTo(1024); // as often as one likes
             assertThat(session.start(ready()).future().thenApply(ScsiResult::isGood)
-                    .get(10, TimeUnit.SECONDS)).isTrue();
+                    .get(60, TimeUnit.SECONDS)).isTrue();
             assertThat(session.start(new Exchange.Ping()).await()).isPositive();
         }
     }
@@ -109,12 +109,12 @@ class TaskTest {
             Task<ScsiResult> task = session.start(read(Loopback.blocks(1)));
             came.await();
             assertThat(task.state()).isEqualTo(Task.State.SENT);
-            assertThat(task.cancel().get(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(task.cancel().get(60, TimeUnit.SECONDS)).isTrue();
             assertThatThrownBy(task::await).isInstanceOf(AbortedException.class);
             assertThatThrownBy(() -> task.future().get())
                     .isInstanceOf(ExecutionException.class)
                     .hasCauseInstanceOf(AbortedException.class);
-            assertThat(task.cancel().get(10, TimeUnit.SECONDS)).isTrue(); // stopped it is
+            assertThat(task.cancel().get(60, TimeUnit.SECONDS)).isTrue(); // stopped it is
             assertThat(session.start(ready()).await().isGood()).isTrue();
         }
     }
@@ -134,7 +134,7 @@ class TaskTest {
         }); Session session = loopback.login()) {
             Task<ScsiResult> task = session.start(read(Loopback.blocks(1)));
             came.await();
-            assertThat(task.cancel().get(10, TimeUnit.SECONDS)).isFalse();
+            assertThat(task.cancel().get(60, TimeUnit.SECONDS)).isFalse();
             assertThat(task.await().isGood()).isTrue();
         }
     }
@@ -152,7 +152,7 @@ class TaskTest {
             Task<ScsiResult> second = session.start(ready());
             Task<ScsiResult> third = session.start(ready());
             assertThat(second.state()).isEqualTo(Task.State.WAITING);
-            assertThat(second.cancel().get(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(second.cancel().get(60, TimeUnit.SECONDS)).isTrue();
             release.countDown();
             assertThat(first.await().isGood()).isTrue();
             assertThat(third.await().isGood()).isTrue();
@@ -311,7 +311,7 @@ class TaskTest {
             assertThatThrownBy(() -> session.execute(lun, new TestUnitReady().bytes(),
                     MemorySegment.NULL, MemorySegment.NULL))
                     .isInstanceOf(AbortedException.class);
-            NopOut said = acknowledged.get(20, TimeUnit.SECONDS);
+            NopOut said = acknowledged.get(60, TimeUnit.SECONDS);
             assertThat(said.isPing()).isFalse();
             assertThat(said.ttt()).isEqualTo(Bhs.NO_TAG);
             assertThat(said.immediate()).isTrue();

@@ -121,7 +121,7 @@ class BrowseIT {
             assertThat(hashes(url + "/1/")).isEqualTo(expected);
             assertThat(hashes(url + "/2/")).isEqualTo(expected);
             process.destroy();
-            assertThat(process.waitFor(30, TimeUnit.SECONDS)).as("ends at SIGTERM").isTrue();
+            assertThat(process.waitFor(120, TimeUnit.SECONDS)).as("ends at SIGTERM").isTrue();
             assertThat(process.exitValue()).as(Files.readString(errors)).isZero();
         } finally {
             process.destroyForcibly();

@@ -130,7 +130,7 @@ class LateWritesTest {
         awaitAllUp(device);
         device.write(0, pattern(1));
         proxy.freeze();
-        submit(device, 2).get(30, TimeUnit.SECONDS);
+        submit(device, 2).get(60, TimeUnit.SECONDS);
         device.write(0, pattern(3));
         device.flush();
         assertThat(read(device)).isEqualTo((byte) 3);
@@ -192,7 +192,7 @@ class LateWritesTest {
                 var other = Initiator.create("iqn.2026-11.org.lunar:other")) {
             device.write(0, pattern(1));
             proxy.freeze();
-            assertThatThrownBy(() -> submit(device, 2).get(30, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> submit(device, 2).get(60, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(DeviceGoneException.class);
             try (var direct = MultipathDevice.open(other, by(port(target, 0)))) {
                 direct.write(0, pattern(3));

@@ -169,7 +169,7 @@ class LibiscsiToolsIT {
 
     @Test
     void shouldServeIscsiPerfWithoutError() throws Exception {
-        Peer.Result result = Peer.run(Duration.ofSeconds(30), "iscsi-perf", "-t", "3", "-m", "32",
+        Peer.Result result = Peer.run(Duration.ofMinutes(2), "iscsi-perf", "-t", "3", "-m", "32",
                 "-b", "8", "-r", target.url(0)).succeeded();
 
         assertThat(result.output()).contains("iops average", "finished.")

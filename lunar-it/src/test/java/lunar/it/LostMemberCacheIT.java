@@ -69,7 +69,7 @@ class LostMemberCacheIT {
 
         void kill() throws InterruptedException {
             process.destroyForcibly();
-            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
         }
 
         void restart() throws IOException { process = start(); }

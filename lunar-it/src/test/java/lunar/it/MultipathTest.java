@@ -166,8 +166,8 @@ class MultipathTest {
             assertThat(submitted).isNotDone();
             assertThat(read).isNotDone();
             proxy.mend();
-            submitted.get(20, TimeUnit.SECONDS);
-            assertThat(read.get(20, TimeUnit.SECONDS)).isZero();
+            submitted.get(60, TimeUnit.SECONDS);
+            assertThat(read.get(60, TimeUnit.SECONDS)).isZero();
             assertThat(read(device, 3)).isEqualTo((byte) 9);
         }
     }
@@ -184,7 +184,7 @@ class MultipathTest {
             var submitted = new CompletableFuture<StorageException>();
             device.submit(new BlockRequest().asFlush()
                     .onCompletion((_, failure) -> submitted.complete(failure)));
-            assertThat(submitted.get(20, TimeUnit.SECONDS))
+            assertThat(submitted.get(60, TimeUnit.SECONDS))
                     .isInstanceOf(DeviceGoneException.class);
         }
     }
@@ -203,7 +203,7 @@ class MultipathTest {
             ServedTarget.await("begun", () -> path(device, 0).inFlight() == 1);
             Thread.sleep(100);
             proxy.cut();
-            assertThatThrownBy(() -> swap.get(20, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> swap.get(60, TimeUnit.SECONDS))
                     .cause().isInstanceOf(DeviceGoneException.class)
                     .hasMessageContaining("outcome is unknown");
             assertThat(read(device, 0)).as("the device is there again").isZero();

@@ -112,7 +112,7 @@ final class Peer implements AutoCloseable {
     /** Kills the program where it stands (SIGKILL). */
     void kill() throws InterruptedException {
         process.destroyForcibly();
-        if (!process.waitFor(10, TimeUnit.SECONDS)) {
+        if (!process.waitFor(60, TimeUnit.SECONDS)) {
             throw new AssertionError(String.join(" ", command) + "\ncannot be killed");
         }
     }

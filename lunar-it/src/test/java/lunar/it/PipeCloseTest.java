@@ -67,7 +67,7 @@ class PipeCloseTest {
                         return farReceiver;
                     })) {
                 Transport initiator = near.connect(listener.local(), 10_000, _ -> nearReceiver);
-                Transport target = far.get(10, TimeUnit.SECONDS);
+                Transport target = far.get(60, TimeUnit.SECONDS);
                 initiator.loop().execute(() -> awaitUninterruptibly(busy));
                 MemorySegment data = MemorySegment.ofArray(new byte[BYTES]);
                 data.fill((byte) 7);
@@ -77,13 +77,13 @@ class PipeCloseTest {
                 target.send(header, data, () -> released.complete(true));
                 target.flush();
                 target.close();
-                assertThat(farReceiver.closed.get(10, TimeUnit.SECONDS)).isTrue();
+                assertThat(farReceiver.closed.get(60, TimeUnit.SECONDS)).isTrue();
                 assertThat(released).as("its memory is released").isCompletedWithValue(true);
                 data.fill((byte) 0); // its owner uses it for something else
             }
             busy.countDown();
-            assertThat(nearReceiver.sum.get(10, TimeUnit.SECONDS)).isEqualTo(BYTES + 7);
-            assertThat(nearReceiver.closed.get(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(nearReceiver.sum.get(60, TimeUnit.SECONDS)).isEqualTo(BYTES + 7);
+            assertThat(nearReceiver.closed.get(60, TimeUnit.SECONDS)).isTrue();
         } finally {
             busy.countDown();
         }

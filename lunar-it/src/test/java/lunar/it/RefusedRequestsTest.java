@@ -68,7 +68,7 @@ class RefusedRequestsTest {
             var submitted = new CompletableFuture<StorageException>();
             device.submit(new BlockRequest().asRead(0, 1, Arena.ofAuto().allocate(BLOCK))
                     .onCompletion((_, failure) -> submitted.complete(failure)));
-            assertThat(submitted.get(30, TimeUnit.SECONDS))
+            assertThat(submitted.get(60, TimeUnit.SECONDS))
                     .isInstanceOf(DeviceGoneException.class);
             assertThat(refused.get()).isBetween(2, 200);
         }

@@ -263,7 +263,7 @@ class TgtdIT {
             }
             mortal.close();
             for (var read : reads) {
-                assertThat(read.handle((_, _) -> true).get(30, TimeUnit.SECONDS)).isTrue();
+                assertThat(read.handle((_, _) -> true).get(60, TimeUnit.SECONDS)).isTrue();
             }
             assertThatThrownBy(() -> device.read(0, MemorySegment.ofArray(new byte[512])))
                     .isInstanceOf(DeviceGoneException.class);

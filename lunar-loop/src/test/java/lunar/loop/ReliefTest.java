@@ -44,7 +44,7 @@ class ReliefTest {
 
     private static <T extends @Nullable Object> T get(CompletableFuture<T> future)
             throws Exception {
-        return future.get(30, TimeUnit.SECONDS);
+        return future.get(60, TimeUnit.SECONDS);
     }
 
     /** Hands work to the loop, as a connection does that has received a command. */
@@ -117,7 +117,7 @@ class ReliefTest {
                 });
             }
         });
-        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(executed).hasValue(2);
     }
 

@@ -65,7 +65,7 @@ class AtomicFileTest {
             assertThat(device.limits().maxAtomicWriteBlocks()).isEqualTo(BYTES / 512);
             device.execute(atomic(all(1)));
             assertAll(device, 1);
-            device.submitFuture(atomic(all(2))).get(30, TimeUnit.SECONDS);
+            device.submitFuture(atomic(all(2))).get(60, TimeUnit.SECONDS);
             assertAll(device, 2);
             device.execute(new BlockRequest().asAtomicWrite(1, 3, all(3).asSlice(512, 1536), true));
             MemorySegment back = all(0).asSlice(0, 512);
@@ -111,7 +111,7 @@ class AtomicFileTest {
             MemorySegment back = all(0);
             int seen = 0;
             while (!done.get()) {
-                device.submitRead(0, back).get(30, TimeUnit.SECONDS);
+                device.submitRead(0, back).get(60, TimeUnit.SECONDS);
                 byte first = back.get(ValueLayout.JAVA_BYTE, 0);
                 assertThat(back.mismatch(all(first))).isEqualTo(-1);
                 assertThat((int) first).isGreaterThanOrEqualTo(seen);

@@ -103,7 +103,7 @@ class AtomicThroughFiltersTest {
                         device.submitFuture(write(32)));
                 noting.release();
                 for (CompletableFuture<Void> end : ends) {
-                    end.get(30, TimeUnit.SECONDS);
+                    end.get(60, TimeUnit.SECONDS);
                 }
                 assertThat(noting.atomic).as("%s", device).containsExactly(8L, 8L, 8L, 8L, 8L);
                 assertThat(noting.plain).as("%s", device).isEmpty();

@@ -74,11 +74,11 @@ class LostWritesTest {
             assertLost(device::flush);
             assertLost(() -> device.writeThrough(8, data()));
             assertLost(() -> device.execute(new BlockRequest().asWriteZeroes(8, 8, true)));
-            assertThatThrownBy(() -> device.submitFlush().get(30, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> device.submitFlush().get(60, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(LostWritesException.class);
             // By the ring, where there is one.
             var stable = new BlockRequest().asWrite(8, 8, data(), true);
-            assertThatThrownBy(() -> device.submitFuture(stable).get(30, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> device.submitFuture(stable).get(60, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(LostWritesException.class);
             if (io != FileOptions.Io.SYNC) {
                 device.write(16, data()); // promises nothing
@@ -123,7 +123,7 @@ class LostWritesTest {
             assertThat(flushes).noneMatch(CompletableFuture::isDone);
             gate.countDown();
             for (CompletableFuture<Void> flush : flushes) {
-                assertThatThrownBy(() -> flush.get(30, TimeUnit.SECONDS))
+                assertThatThrownBy(() -> flush.get(60, TimeUnit.SECONDS))
                         .isInstanceOf(ExecutionException.class)
                         .hasCauseInstanceOf(LostWritesException.class);
             }

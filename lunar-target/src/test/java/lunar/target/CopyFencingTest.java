@@ -210,7 +210,7 @@ class CopyFencingTest {
                     copy.copies.devices.getFirst()));
             assertThat(done).as("a piece may still land").isNotDone();
             copy.assertStopped();
-            assertThat(done).succeedsWithin(Duration.ofSeconds(10));
+            assertThat(done).succeedsWithin(Duration.ofSeconds(60));
         }
     }
 }

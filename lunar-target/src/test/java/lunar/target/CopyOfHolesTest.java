@@ -53,7 +53,7 @@ class CopyOfHolesTest {
         HeldExtents(String uri) throws StorageException { super(Devices.open(uri)); }
 
         void awaitQuestion() throws InterruptedException {
-            assertThat(asked.await(10, TimeUnit.SECONDS)).as("asked for holes").isTrue();
+            assertThat(asked.await(60, TimeUnit.SECONDS)).as("asked for holes").isTrue();
         }
 
         void open() { opened.countDown(); }

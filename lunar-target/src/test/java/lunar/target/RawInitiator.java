@@ -49,7 +49,7 @@ final class RawInitiator implements AutoCloseable {
     static final String TARGET = "iqn.2026-11.org.lunar:test";
     static final String NAME = "iqn.2026-11.org.lunar:raw";
 
-    private static final int PATIENCE_MS = 10_000;
+    private static final int PATIENCE_MS = 60_000;
     private static final int QUIET_MS = 200;
     private static final int MAX_SEGMENT_BYTES = 8192;
 

@@ -151,7 +151,7 @@ class RejectedFunctionTest {
             assertThat(answer.bhs().itt()).isEqualTo(stuck);
             assertThat(answer.sense()).isEqualTo(NO_UNIT);
             initiator.assertSilent();
-            gone.get(10, TimeUnit.SECONDS);
+            gone.get(60, TimeUnit.SECONDS);
         }
     }
 

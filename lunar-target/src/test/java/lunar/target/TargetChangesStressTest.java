@@ -272,12 +272,12 @@ class TargetChangesStressTest {
             } finally {
                 over.set(true);
                 for (Future<Integer> host : running) {
-                    assertThat(host.get(30, TimeUnit.SECONDS)).as("commands, seed %d", seed)
+                    assertThat(host.get(60, TimeUnit.SECONDS)).as("commands, seed %d", seed)
                             .isPositive();
                 }
             }
             for (CompletableFuture<Void> end : ends) {
-                end.get(10, TimeUnit.SECONDS);
+                end.get(60, TimeUnit.SECONDS);
             }
             assertThat(server.sessionCount()).as("seed %d", seed).isEqualTo(HOSTS);
             assertThat(server.unitCount()).as("seed %d", seed).isEqualTo(plan.units.size());

@@ -111,7 +111,7 @@ class TargetChangesTest {
     }
 
     private static void assertDone(CompletableFuture<Void> ends) throws Exception {
-        ends.get(10, TimeUnit.SECONDS);
+        ends.get(60, TimeUnit.SECONDS);
     }
 
     @Test

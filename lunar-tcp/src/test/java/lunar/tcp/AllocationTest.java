@@ -117,7 +117,7 @@ class AllocationTest {
             EventLoop loop = transport.loop();
             var id = new CompletableFuture<Long>();
             loop.execute(() -> id.complete(Thread.currentThread().threadId()));
-            return id.get(10, TimeUnit.SECONDS);
+            return id.get(60, TimeUnit.SECONDS);
         }
     }
 

@@ -61,7 +61,7 @@ class LendingTest {
                 registered.completeExceptionally(e);
             }
         });
-        SelectionKey _ = registered.get(10, TimeUnit.SECONDS);
+        SelectionKey _ = registered.get(60, TimeUnit.SECONDS);
     }
 
     @AfterEach

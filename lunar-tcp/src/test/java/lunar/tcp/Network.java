@@ -63,7 +63,7 @@ final class Network implements AutoCloseable {
         var socket = new Socket();
         socket.setReceiveBufferSize(64 * 1024);
         socket.connect(portal(), 10_000);
-        socket.setSoTimeout(10_000);
+        socket.setSoTimeout(60_000);
         return socket;
     }
 

@@ -170,7 +170,7 @@ class SelectorLoopTest {
         Endpoint.await(started, "some tasks");
         loop.stop();
         loop.awaitEnd();
-        assertThat(caller.join(Duration.ofSeconds(10))).isTrue();
+        assertThat(caller.join(Duration.ofSeconds(60))).isTrue();
         assertThat(ran).hasValue(taken.get());
         assertThatExceptionOfType(RejectedExecutionException.class)
                 .isThrownBy(() -> loop.execute(() -> {}));

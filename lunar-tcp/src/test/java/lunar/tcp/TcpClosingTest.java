@@ -91,7 +91,7 @@ class TcpClosingTest {
                         default -> peer.close();
                     }
                     for (CompletableFuture<Void> sender : running) {
-                        sender.get(10, TimeUnit.SECONDS);
+                        sender.get(60, TimeUnit.SECONDS);
                     }
                     end.awaitClosed();
                 }
@@ -163,7 +163,7 @@ class TcpClosingTest {
 
     /** Bytes that came before the reset; fails where there is an end in order. */
     private static long drainUntilReset(Socket peer) throws IOException {
-        peer.setSoTimeout(10_000);
+        peer.setSoTimeout(60_000);
         long bytes = 0;
         byte[] piece = new byte[64 * 1024];
         try {

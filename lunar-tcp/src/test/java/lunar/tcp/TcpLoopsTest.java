@@ -201,7 +201,7 @@ class TcpLoopsTest {
                     outcome.complete(e.getClass().getSimpleName());
                 }
             });
-            assertThat(outcome.get(10, TimeUnit.SECONDS)).isEqualTo("IllegalStateException");
+            assertThat(outcome.get(60, TimeUnit.SECONDS)).isEqualTo("IllegalStateException");
         }
     }
 }

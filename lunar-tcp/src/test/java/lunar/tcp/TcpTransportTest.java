@@ -111,7 +111,7 @@ class TcpTransportTest {
                 }, Thread::startVirtualThread));
             }
             for (CompletableFuture<Void> sender : senders) {
-                sender.get(30, TimeUnit.SECONDS);
+                sender.get(60, TimeUnit.SECONDS);
             }
             Endpoint.await(server.left, "all PDUs, seed " + seed);
             Endpoint.await(toRelease, "all releases, seed " + seed);
@@ -183,7 +183,7 @@ class TcpTransportTest {
         loop.execute(() -> source.selector().keys().stream()
                 .filter(key -> key.attachment() == end.transport).findFirst()
                 .ifPresent(key -> ops.complete(key.interestOps())));
-        return ops.get(10, TimeUnit.SECONDS);
+        return ops.get(60, TimeUnit.SECONDS);
     }
 
     @Test

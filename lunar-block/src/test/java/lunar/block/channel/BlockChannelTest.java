@@ -42,7 +42,7 @@ class BlockChannelTest {
 
     private static Throwable failureOf(Future<Integer> operation) throws Exception {
         try {
-            throw new AssertionError("succeeded: " + operation.get(20, TimeUnit.SECONDS));
+            throw new AssertionError("succeeded: " + operation.get(60, TimeUnit.SECONDS));
         } catch (ExecutionException e) {
             return e.getCause();
         }
@@ -111,13 +111,13 @@ class BlockChannelTest {
         for (int i = 0; i < 5; i++) {
             device.releaseOne();
         }
-        assertThat(write.get(20, TimeUnit.SECONDS)).isEqualTo(20 * 1024);
+        assertThat(write.get(60, TimeUnit.SECONDS)).isEqualTo(20 * 1024);
         var small = queued.write(bytes(1000), 500);
         assertThat(heldRequests()).containsExactly("READ lba=0 blocks=3");
         device.releaseOne();
         assertThat(heldRequests()).containsExactly("WRITE lba=0 blocks=3");
         device.releaseOne();
-        assertThat(small.get(20, TimeUnit.SECONDS)).isEqualTo(1000);
+        assertThat(small.get(60, TimeUnit.SECONDS)).isEqualTo(1000);
     }
 
     /** The second reads the block only when the first has written it. */
@@ -134,7 +134,7 @@ class BlockChannelTest {
             device.releaseOne();
         }
         for (var write : List.of(first, second, whole, other)) {
-            assertThat(write.get(20, TimeUnit.SECONDS)).isPositive();
+            assertThat(write.get(60, TimeUnit.SECONDS)).isPositive();
         }
         ByteBuffer content = bytes(1024);
         device.holding = false;
@@ -156,7 +156,7 @@ class BlockChannelTest {
         assertThat(buffer.position()).isZero();
         assertThat(channel.position()).isZero();
         device.readOnly = false;
-        assertThat(queued.write(buffer, 7).get(20, TimeUnit.SECONDS)).isEqualTo(10);
+        assertThat(queued.write(buffer, 7).get(60, TimeUnit.SECONDS)).isEqualTo(10);
         assertThat(channel.write(buffer.clear())).isEqualTo(10);
     }
 
@@ -197,7 +197,7 @@ class BlockChannelTest {
                     .isInstanceOf(ClosedChannelException.class);
             assertThatThrownBy(channel::size).isInstanceOf(ClosedChannelException.class);
             assertThatThrownBy(channel::force).isInstanceOf(ClosedChannelException.class);
-            assertThat(other.read(bytes(1), 0).get(20, TimeUnit.SECONDS)).isEqualTo(1);
+            assertThat(other.read(bytes(1), 0).get(60, TimeUnit.SECONDS)).isEqualTo(1);
         }
     }
 
@@ -217,7 +217,7 @@ class BlockChannelTest {
             device.releaseOne();
         }
         for (Future<Integer> read : running) {
-            assertThat(read.get(20, TimeUnit.SECONDS)).isEqualTo(512);
+            assertThat(read.get(60, TimeUnit.SECONDS)).isEqualTo(512);
         }
     }
 
@@ -239,7 +239,7 @@ class BlockChannelTest {
                 ended.completeExceptionally(failure);
             }
         });
-        assertThat(ended.get(20, TimeUnit.SECONDS)).isEqualTo("9 attached");
+        assertThat(ended.get(60, TimeUnit.SECONDS)).isEqualTo("9 attached");
     }
 
     @Test

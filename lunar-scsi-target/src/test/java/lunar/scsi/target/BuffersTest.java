@@ -40,7 +40,7 @@ class BuffersTest {
         large.forEach(buffers::give);
         List<Buffers.Buffer> small = takeAll(buffers, SMALL);
         assertThat(small).as("in the memory of two large ones").hasSize(2 * LARGE / SMALL);
-        assertThat(asked.await(10, TimeUnit.SECONDS)).as("collection requested").isTrue();
+        assertThat(asked.await(60, TimeUnit.SECONDS)).as("collection requested").isTrue();
         assertThat(takeAll(buffers, LARGE)).as("the others").hasSize(LARGE_ONES - 2)
                 .isSubsetOf(large);
     }

@@ -39,7 +39,7 @@ class BackgroundThreadTest {
         var rounds = new CountDownLatch(3);
         try (var thread = new BackgroundThread("worker", 1, stability, rounds::countDown)) {
             thread.start();
-            assertThat(rounds.await(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(rounds.await(60, TimeUnit.SECONDS)).isTrue();
         }
         stability.check();
     }

@@ -89,9 +89,9 @@ class LeaseTest {
                 }
             });
             disk.close();
-            assertThatThrownBy(() -> held.get(10, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> held.get(60, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(DeviceGoneException.class);
-            assertThatThrownBy(() -> waits.get(10, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> waits.get(60, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(DeviceGoneException.class);
             assertThat(disk.submitWrite(0, block)).isCompletedExceptionally();
             assertThat(others).isNotDone();

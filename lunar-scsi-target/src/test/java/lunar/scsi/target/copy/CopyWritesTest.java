@@ -74,14 +74,14 @@ class CopyWritesTest {
                     }
                 });
                 device.arrived.await();
-                writes.stop(nexus::equals).get(30, TimeUnit.SECONDS);
+                writes.stop(nexus::equals).get(60, TimeUnit.SECONDS);
                 assertThat(writes.stop(nexus::equals)).as("already fenced").isDone();
                 assertThatThrownBy(() -> fenced.execute(request().asRead(5, 1, block())))
                         .isInstanceOf(BusyException.class);
                 fenced.execute(request().asRead(6, 1, block()));
 
                 device.opened.countDown();
-                ended.get(30, TimeUnit.SECONDS);
+                ended.get(60, TimeUnit.SECONDS);
                 fenced.execute(request().asRead(5, 1, block()));
                 assertThat(fenced.confinedCount()).isZero();
             }
