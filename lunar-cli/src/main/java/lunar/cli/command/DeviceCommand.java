@@ -34,8 +34,9 @@ public abstract class DeviceCommand implements Callable<Integer> {
 
     @Override
     public final Integer call() throws Exception {
+        Logger root = root(); // set up before other threads log: SLF4J warns of events in that time
         if (verbose) {
-            log(Level.DEBUG);
+            root.setLevel(Level.DEBUG);
         }
         return execute();
     }
@@ -59,8 +60,10 @@ public abstract class DeviceCommand implements Callable<Integer> {
         console.out().println(isJson ? Json.text(tree) : line);
     }
 
-    private static void log(Level level) {
-        ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(level);
+    private static void log(Level level) { root().setLevel(level); }
+
+    private static Logger root() {
+        return (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
     }
 
     /** Does the work and returns the exit status. */
