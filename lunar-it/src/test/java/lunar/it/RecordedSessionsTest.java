@@ -206,7 +206,7 @@ class RecordedSessionsTest {
             assertThat(kept.lines()).hasSize(1);
             try (var device = MultipathDevice.open(initiator, by(kept, port(second, 0)))) {
                 device.write(0, block(1));
-                assertThat(second.server().sessionCount()).isEqualTo(1);
+                ServedTarget.await("sessions", () -> second.server().sessionCount() == 1);
             }
         }
     }
