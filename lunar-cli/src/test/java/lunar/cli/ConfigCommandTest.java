@@ -126,6 +126,41 @@ class ConfigCommandTest {
                 one -> assertThat(one).startsWith("20:11: ").endsWith("mean 'to'?"));
     }
 
+    /** As a server that starts does. */
+    @Test
+    void shouldRequireOneUriAndTheSameSettingsAtAllLunsOfADevice() throws IOException {
+        String differs = " is one unit at several LUNs, and must be configured identically at each";
+        assertThat(check("""
+                [[target]]
+                iqn = "iqn.2026-11.org.example:a"
+                luns = ["file:FOLDER/a.img?size=1MiB", "file:FOLDER/b.img?size=1MiB"]
+                [[target]]
+                iqn = "iqn.2026-11.org.example:b"
+                luns = [
+                    "file:FOLDER/a.img?read-only=false&size=1MiB",
+                    "file:FOLDER/b.img?size=1MiB",
+                    { uri = "file:FOLDER/b.img?size=1MiB", thick = true },
+                    "file:FOLDER/b.img?size=2MiB",
+                    "file:FOLDER/b.img",
+                ]
+                """, 1)).satisfiesExactly(
+                one -> assertThat(one).startsWith("7:5: ").contains("by another URI already"),
+                one -> assertThat(one).startsWith("9:7: ").endsWith(differs),
+                one -> assertThat(one).startsWith("10:5: ").contains("with two sizes"),
+                one -> assertThat(one).startsWith("11:5: ").contains("does not exist"));
+    }
+
+    @Test
+    void shouldRequireTheSameSizeAtAllLunsOfADevice() throws IOException {
+        Files.write(folder.resolve("there.img"), new byte[1 << 20]);
+        assertThat(check("""
+                [[target]]
+                iqn = "iqn.2026-11.org.example:a"
+                luns = ["file:FOLDER/there.img?size=1MiB", "file:FOLDER/there.img"]
+                """, 1)).singleElement().asString().startsWith("3:")
+                .endsWith("must be configured identically at each");
+    }
+
     @Test
     void shouldListAllErrorsOfSyntaxAlone() throws IOException {
         assertThat(check("a = 1 b = 2\nluns2 = []\nc = }\n", 1))

@@ -100,11 +100,8 @@ public final class PlanCheck {
             throw new InvalidPlanException(DeviceUri.withoutSecret(lun.uri())
                     + " is configured with two sizes; specify one");
         }
-        if (first.removable() != lun.removable() || first.rotational() != lun.rotational()
-                || first.readOnly() != lun.readOnly() || first.thick() != lun.thick()) {
-            throw new InvalidPlanException(DeviceUri.withoutSecret(lun.uri())
-                    + " is one unit at several LUNs, and must be configured identically at each");
-        }
+        throw new InvalidPlanException(DeviceUri.withoutSecret(lun.uri())
+                + " is one unit at several LUNs, and must be configured identically at each");
     }
 
     /** A file is opened once: by two URIs it is in use. */
