@@ -3,7 +3,7 @@ package lunar.cli.command;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import java.util.concurrent.Callable;
-import org.slf4j.LoggerFactory;
+import lunar.cli.log.LogConfigurator;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -34,7 +34,7 @@ public abstract class DeviceCommand implements Callable<Integer> {
 
     @Override
     public final Integer call() throws Exception {
-        Logger root = root(); // set up before other threads log: SLF4J warns of events in that time
+        Logger root = LogConfigurator.root(); // set up before other threads log: SLF4J warns of events in that time
         if (verbose) {
             root.setLevel(Level.DEBUG);
         }
@@ -60,11 +60,7 @@ public abstract class DeviceCommand implements Callable<Integer> {
         console.out().println(isJson ? Json.text(tree) : line);
     }
 
-    private static void log(Level level) { root().setLevel(level); }
-
-    private static Logger root() {
-        return (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
-    }
+    private static void log(Level level) { LogConfigurator.root().setLevel(level); }
 
     /** Does the work and returns the exit status. */
     protected abstract int execute() throws Exception;

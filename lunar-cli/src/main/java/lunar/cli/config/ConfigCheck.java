@@ -35,14 +35,12 @@ public final class ConfigCheck {
 
     private final TomlTable root;
     private final ConfigFile file;
-    private final List<VolumeTable> volumes;
     /** Where warnings about secret files belong. */
     private Place now = Place.START;
 
     private ConfigCheck(TomlTable root) {
         this.root = root;
         file = ConfigFile.of(root);
-        volumes = VolumeTable.read(root);
     }
 
     /**
@@ -183,6 +181,7 @@ public final class ConfigCheck {
     }
 
     private void requireVolume(DeviceUri uri) {
+        List<VolumeTable> volumes = file.volumes();
         Optional<VolumeTable> volume = volumes.stream()
                 .filter(one -> one.name().equals(uri.rest())).findFirst();
         if (volume.isEmpty()) {

@@ -48,6 +48,7 @@ import lunar.target.SessionLimits;
  *
  * @param portals addresses to listen on, empty if the file has none
  * @param targets targets to serve
+ * @param volumes volumes of the file, which all commands may use
  * @param allowAnonymous whether logins from other machines need no authentication
  * @param headerDigest HeaderDigest
  * @param dataDigest DataDigest
@@ -59,12 +60,13 @@ import lunar.target.SessionLimits;
  * @param announceResets whether a unit first reports a reset to a new session
  */
 public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target> targets,
-        boolean allowAnonymous, Optional<Digest> headerDigest, Optional<Digest> dataDigest,
+        List<VolumeTable> volumes, boolean allowAnonymous, Optional<Digest> headerDigest,
+        Optional<Digest> dataDigest,
         Optional<Path> state, Optional<IsnsServer> isns, Optional<String> discoveryChap,
         List<ChapAlgorithm> chapAlgorithms, ServerPlan.Limits limits, boolean announceResets) {
     /** Settings without a file. */
-    public static final ConfigFile NONE = new ConfigFile(List.of(), List.of(), false,
-            Optional.empty(),
+    public static final ConfigFile NONE = new ConfigFile(List.of(), List.of(), List.of(),
+            false, Optional.empty(),
             Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
             ChapAlgorithm.DEFAULT_ORDER, ServerPlan.Limits.DEFAULT, true);
 
@@ -82,6 +84,7 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
     public ConfigFile {
         portals = List.copyOf(portals);
         targets = List.copyOf(targets);
+        volumes = List.copyOf(volumes);
     }
 
     /**
@@ -102,9 +105,9 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
         PortalTables.Portals portals = PortalTables.read(root);
         List<ChapAlgorithm> algorithms = TargetTables.chapAlgorithms(root)
                 .orElse(ChapAlgorithm.DEFAULT_ORDER);
-        var _ = VolumeTable.read(root); // report errors there now rather than when the volume is opened
+        List<VolumeTable> volumes = VolumeTable.read(root);
         return new ConfigFile(portals.portals(), targets(root, algorithms, portals.tags()),
-                root.flag("allow-anonymous"),
+                volumes, root.flag("allow-anonymous"),
                 root.parsed("header-digest", Digest::parse),
                 root.parsed("data-digest", Digest::parse), root.parsed("state", Path::of),
                 root.parsed("isns", IsnsAddress::parse), root.credentials("discovery-chap"),
@@ -114,14 +117,20 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
 
     /** Returns a copy with other portals. */
     ConfigFile withPortals(List<ServerPlan.Listen> others) {
-        return new ConfigFile(others, targets, allowAnonymous, headerDigest, dataDigest, state,
+        return new ConfigFile(others, targets, volumes, allowAnonymous, headerDigest, dataDigest,
+                state,
                 isns, discoveryChap, chapAlgorithms, limits, announceResets);
+    }
+
+    /** Returns the addresses to listen on: the default one if the file has none. */
+    public List<ServerPlan.Listen> listens() {
+        return portals.isEmpty() ? List.of(Portal.DEFAULT.listen()) : portals;
     }
 
     /** The plan of a server with this file alone. */
     public ServerPlan plan(DeviceOpener opener) {
-        return new ServerPlan(portals.isEmpty() ? List.of(Portal.DEFAULT.listen()) : portals,
-                targets, allowAnonymous, headerDigest.orElse(Digest.ALLOW).choice(),
+        return new ServerPlan(listens(), targets, allowAnonymous,
+                headerDigest.orElse(Digest.ALLOW).choice(),
                 dataDigest.orElse(Digest.ALLOW).choice(), state, isns, discoveryChap,
                 chapAlgorithms, limits, opener, announceResets);
     }

@@ -27,11 +27,9 @@ public final class ConfigTree {
     private ConfigTree() {}
 
     /** Returns the tree of a file, whose maps keep their order. */
-    public static Map<String, Object> of(ConfigFile file, List<VolumeTable> volumes) {
+    public static Map<String, Object> of(ConfigFile file) {
         var tree = new LinkedHashMap<String, Object>();
-        List<ServerPlan.Listen> portals = file.portals().isEmpty()
-                ? List.of(Portal.DEFAULT.listen())
-                : file.portals();
+        List<ServerPlan.Listen> portals = file.listens();
         var tags = new TreeSet<Integer>();
         portals.forEach(portal -> tags.add(portal.group()));
         Optional<List<Object>> main = group(portals, ServerPlan.DEFAULT_GROUP)
@@ -51,7 +49,7 @@ public final class ConfigTree {
                 .filter(tag -> tag != ServerPlan.DEFAULT_GROUP || main.isEmpty())
                 .map(tag -> group(portals, (int) tag, moved(portals, tag))).toList();
         putList(tree, "portal-group", groups);
-        putList(tree, "volume", volumes.stream().map(ConfigTree::volume).toList());
+        putList(tree, "volume", file.volumes().stream().map(ConfigTree::volume).toList());
         putList(tree, "target",
                 file.targets().stream().map(target -> target(target, tags)).toList());
         return tree;
@@ -226,5 +224,4 @@ public final class ConfigTree {
     private static List<String> uris(List<String> uris) {
         return uris.stream().map(DeviceUri::withoutSecret).toList();
     }
-
 }

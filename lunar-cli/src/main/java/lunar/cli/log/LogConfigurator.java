@@ -1,6 +1,7 @@
 package lunar.cli.log;
 
 import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -27,14 +28,19 @@ public final class LogConfigurator extends ContextAwareBase implements Configura
 
     @Override
     public ExecutionStatus configure(LoggerContext context) {
-        context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME).setLevel(Level.INFO);
+        context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(Level.INFO);
         write(context, appender(context, LogFormat.TEXT, StandardError.now()));
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
     }
 
+    /** Returns the root logger, after the log has been configured. */
+    public static Logger root() {
+        return (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
+    }
+
     /** Writes the log in a form from now on, without making those who log wait for its reader. */
     static void serve(LogFormat format) {
-        var context = (LoggerContext) LoggerFactory.getILoggerFactory();
+        LoggerContext context = root().getLoggerContext();
         var background = new BackgroundAppender(
                 appender(context, format, StandardError.now()));
         background.setContext(context);
@@ -78,7 +84,7 @@ public final class LogConfigurator extends ContextAwareBase implements Configura
         limited.setContext(context);
         limited.setName(NAME);
         limited.start();
-        var root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        var root = context.getLogger(Logger.ROOT_LOGGER_NAME);
         Appender<ILoggingEvent> before = root.getAppender(NAME);
         root.addAppender(limited);
         if (before != null) {

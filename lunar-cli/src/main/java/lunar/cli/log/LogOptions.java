@@ -1,11 +1,9 @@
 package lunar.cli.log;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
@@ -25,7 +23,7 @@ public final class LogOptions {
     /** Applies those that are given; from now on, nobody waits for the reader of the log. */
     public void apply() {
         if (level != null) {
-            ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(level);
+            LogConfigurator.root().setLevel(level);
         }
         LogConfigurator.serve(format == null ? LogFormat.TEXT : format);
     }

@@ -10,10 +10,8 @@ import java.util.stream.Collectors;
 import lunar.cli.config.ConfigFile;
 import lunar.cli.config.ConfigTree;
 import lunar.cli.config.Portal;
-import lunar.cli.config.VolumeTable;
 import lunar.iscsi.spi.Transports;
 import lunar.server.ServedUnit;
-import lunar.server.ServerPlan;
 
 /** Tells what a reload would change, in the words with which a server reports a reload. */
 final class ConfigDiff {
@@ -33,13 +31,12 @@ final class ConfigDiff {
     private ConfigDiff() {}
 
     /** Returns what changes from a file to another, a line each. */
-    static List<String> lines(ConfigFile before, List<VolumeTable> volumesBefore,
-            ConfigFile after, List<VolumeTable> volumes) {
+    static List<String> lines(ConfigFile before, ConfigFile after) {
         var lines = new ArrayList<>(ChangeReport.lines(units(before), units(after),
                 portals(before), portals(after)));
         noteShrunk(lines, units(before), units(after));
-        Map<String, String> old = flat(ConfigTree.of(before, volumesBefore));
-        Map<String, String> now = flat(ConfigTree.of(after, volumes));
+        Map<String, String> old = flat(ConfigTree.of(before));
+        Map<String, String> now = flat(ConfigTree.of(after));
         now.forEach((setting, value) -> {
             String was = old.get(setting);
             if (was == null && !isUnset(setting, value)) {
@@ -90,10 +87,7 @@ final class ConfigDiff {
     }
 
     private static List<String> portals(ConfigFile file) {
-        List<ServerPlan.Listen> portals = file.portals().isEmpty()
-                ? List.of(Portal.DEFAULT.listen())
-                : file.portals();
-        return portals.stream().map(portal -> {
+        return file.listens().stream().map(portal -> {
             var place = new Portal(portal.host(), portal.port()).toString();
             return portal.transport().equals(Transports.ISCSI)
                     ? place

@@ -7,7 +7,6 @@ import lunar.cli.command.Console;
 import lunar.cli.command.DeviceCommand;
 import lunar.cli.command.Json;
 import lunar.cli.config.ConfigFile;
-import lunar.cli.config.VolumeTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -31,8 +30,7 @@ final class ConfigDiffCommand extends DeviceCommand {
 
     @Override
     protected int execute() throws Exception {
-        List<String> lines = ConfigDiff.lines(ConfigFile.read(before), VolumeTable.read(before),
-                ConfigFile.read(after), VolumeTable.read(after));
+        List<String> lines = ConfigDiff.lines(ConfigFile.read(before), ConfigFile.read(after));
         if (json) {
             console().out().println(Json.text(Map.of("changes", lines)));
         } else {

@@ -8,7 +8,6 @@ import lunar.cli.command.Json;
 import lunar.cli.config.ConfigFile;
 import lunar.cli.config.ConfigTree;
 import lunar.cli.config.TomlText;
-import lunar.cli.config.VolumeTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -29,7 +28,7 @@ final class ConfigShowCommand extends DeviceCommand {
 
     @Override
     protected int execute() throws Exception {
-        Map<String, Object> tree = ConfigTree.of(ConfigFile.read(file), VolumeTable.read(file));
+        Map<String, Object> tree = ConfigTree.of(ConfigFile.read(file));
         if (json) {
             console().out().println(Json.text(tree));
         } else {

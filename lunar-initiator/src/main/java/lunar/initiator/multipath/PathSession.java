@@ -19,9 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A present or past session of a path, perhaps one of an earlier process, as an I_T nexus at the target, with its
- * writes of unknown outcome. After it has
- * ended without a Logout it is <em>stale</em>: the target may still execute those writes until it is known to have
- * ended the session. Thread-safe.
+ * writes of unknown outcome. After it has ended without a Logout it is <em>stale</em>: the target may still execute
+ * those writes until it is known to have ended the session. Thread-safe.
  */
 final class PathSession {
     /** Maximum number of ranges, more than a session has commands at the target; beyond it the whole unit counts. */

@@ -3,7 +3,6 @@ package lunar.it.faults;
 import java.io.IOException;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
-import lunar.block.StorageException;
 import lunar.testkit.FreePorts;
 
 /**
@@ -57,7 +56,7 @@ final class DroppedFile implements Scenario {
     /** Nothing is in flight, so it is certain which writes are lost. */
     private static LunarProcess dropIdle(Lab lab, Gateway gateway, LunarProcess server,
             BlockHistory history, VerifiedLoad load) throws Exception {
-        flush(load);
+        load.requireFlush();
         load.checkAll();
         load.writeAll();
         LunarProcess restarted = drop(lab, gateway, server, history);
@@ -66,14 +65,8 @@ final class DroppedFile implements Scenario {
             throw new AssertionError("the first flush after a loss succeeds");
         }
         load.writeAll();
-        flush(load);
+        load.requireFlush();
         load.checkAll();
         return restarted;
-    }
-
-    private static void flush(VerifiedLoad load) throws StorageException {
-        if (!load.flush() && !load.flush()) {
-            throw new AssertionError("a loss is reported again and again");
-        }
     }
 }

@@ -180,6 +180,13 @@ final class VerifiedLoad implements AutoCloseable {
         return true;
     }
 
+    /** Flushes, once more after a report of lost writes. */
+    void requireFlush() throws StorageException {
+        if (!flush() && !flush()) {
+            throw new AssertionError("a loss is reported again and again");
+        }
+    }
+
     private void lossReported() {
         history.lossReported();
         losses.incrementAndGet();

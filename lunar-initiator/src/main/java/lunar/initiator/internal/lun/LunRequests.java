@@ -129,9 +129,9 @@ public final class LunRequests {
         LunRequest state = LunRequest.of(command);
         BlockRequest request = Objects.requireNonNull(state.request);
         long pauseMs = CommandRetries.pauseMs(command, state.retries,
-                state.flushing || request.operation() != Operation.COMPARE_AND_WRITE, session);
+                isRepeatable(state, request), session);
         if (pauseMs != RetryPolicy.NEVER) {
-            if (!command.isLost() && request.operation() != Operation.FLUSH && !state.flushing) {
+            if (!command.isLost() && !isFlush(state, request)) {
                 beginWrite(state);
             }
             CommandRetries.submit(command, pauseMs, tasks);
@@ -201,6 +201,11 @@ public final class LunRequests {
 
     private static boolean isFlush(LunRequest state, BlockRequest request) {
         return state.flushing || request.operation() == Operation.FLUSH;
+    }
+
+    /** Whether the present command may be executed twice; COMPARE AND WRITE would compare with what it has written. */
+    private static boolean isRepeatable(LunRequest state, BlockRequest request) {
+        return state.flushing || request.operation() != Operation.COMPARE_AND_WRITE;
     }
 
     private void finish(Command command, LunRequest state, BlockRequest request,
@@ -314,7 +319,7 @@ public final class LunRequests {
     private void checked(Command command, LunRequest state, BlockRequest request,
             LostWritesException failure, long loss) {
         if (loss == KnownVerifier.RECORDED && !state.isRepeated
-                && (state.flushing || request.operation() != Operation.COMPARE_AND_WRITE)) {
+                && isRepeatable(state, request)) {
             state.isRepeated = true;
             if (!isFlush(state, request)) {
                 beginWrite(state);

@@ -26,6 +26,7 @@ final class DiskPages {
     private final DiskUnit disk;
     private final BlockDevice device;
     private final int maxTransferBlocks;
+
     DiskPages(DiskUnit disk, int maxTransferBlocks) {
         this.disk = disk;
         device = disk.device();
