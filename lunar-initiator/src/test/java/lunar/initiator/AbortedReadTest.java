@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the buffer of a task that is aborted over one connection while another receives its data. */
-@Timeout(30)
+@Timeout(120)
 class AbortedReadTest {
     private static final int BLOCKS = 64;
     private static final int BYTES = BLOCKS * ScriptedDisk.BLOCK_SIZE;

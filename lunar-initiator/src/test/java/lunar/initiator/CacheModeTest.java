@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests a unit whose write cache is switched on or off while it is open. */
-@Timeout(30)
+@Timeout(120)
 class CacheModeTest {
     private final ConcurrentLinkedQueue<AdditionalSense> attentions = new ConcurrentLinkedQueue<>();
     private final AtomicInteger answers = new AtomicInteger();

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Timeout;
  * Tests that a unit's new capacity, or new units of the target, are noticed whichever command reports the unit
  * attention.
  */
-@Timeout(30)
+@Timeout(120)
 class CapacityChangeTest {
     private static final int GROWN = 512;
 

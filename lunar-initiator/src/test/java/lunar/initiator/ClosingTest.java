@@ -24,7 +24,7 @@ import lunar.testkit.ScriptedPeer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(120)
 class ClosingTest {
     @Test
     void shouldLogOutOnceHoweverOftenClosed() throws Exception {
@@ -125,7 +125,7 @@ class ClosingTest {
             peer.login("MaxRecvDataSegmentLength=" + bytes, "MaxBurstLength=" + bytes,
                     "FirstBurstLength=" + bytes);
             Thread.sleep(Loopback.NEVER_MS); // takes nothing, until the target is closed
-        }).timeouts(Loopback.patient().withCommandMs(200).withAbortMs(100));
+        }).timeouts(Loopback.patient().withCommandMs(1_500).withAbortMs(100));
                 Session session = loopback.initiator.login(loopback.options().withOffer(offer));
                 var arena = Arena.ofShared()) {
             MemorySegment buffer = arena.allocate(bytes);

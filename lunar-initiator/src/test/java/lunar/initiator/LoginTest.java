@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(30)
+@Timeout(120)
 class LoginTest {
     private static byte[] text(String... keys) {
         return (String.join("\0", keys) + "\0").getBytes(StandardCharsets.UTF_8);

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests a target that itself fails a command because acknowledged writes may be lost. */
-@Timeout(30)
+@Timeout(120)
 class LostWritesReportTest {
     private static final Sense WRITE_ERROR = Sense.of(SenseKey.MEDIUM_ERROR,
             AdditionalSense.WRITE_ERROR);

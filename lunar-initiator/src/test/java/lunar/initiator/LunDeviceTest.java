@@ -41,7 +41,7 @@ import lunar.testkit.ScriptedPeer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(120)
 class LunDeviceTest {
     private static final Sense UNIT_ATTENTION = Sense.of(SenseKey.UNIT_ATTENTION,
             AdditionalSense.POWER_ON_OCCURRED);
@@ -135,7 +135,7 @@ class LunDeviceTest {
     void shouldGiveUpOnABusyTargetWithTheDeadline() throws Exception {
         try (var loopback = Loopback
                 .disk(firstReads(Integer.MAX_VALUE, status(Status.TASK_SET_FULL)))
-                .timeouts(Loopback.patient().withCommandMs(200));
+                .timeouts(Loopback.patient().withCommandMs(1_500));
                 LunDevice device = loopback.open()) {
             assertThatThrownBy(() -> device.read(0, Loopback.blocks(1)))
                     .isInstanceOf(BusyException.class).hasMessageContaining("TASK SET FULL");

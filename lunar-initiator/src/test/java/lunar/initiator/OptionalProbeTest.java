@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that responses to optional queries never prevent a device from being opened. */
-@Timeout(30) // and the time for a command is 60 s
+@Timeout(120) // and the time for a command is 600 s
 class OptionalProbeTest {
     private static final BlockLimits LIMITS = new BlockLimits(false, 1, 0, 0, 0, 0, 0, 0, 0,
             OptionalLong.empty(), 0, 0);

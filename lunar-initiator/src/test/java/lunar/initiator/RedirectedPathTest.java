@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
  * Tests a path whose session is followed by one in another portal group: the new login does not end the old session,
  * which may still execute an unacknowledged write (ADR 7).
  */
-@Timeout(30)
+@Timeout(120)
 class RedirectedPathTest {
     private static final int LOST_LBA = 7;
 

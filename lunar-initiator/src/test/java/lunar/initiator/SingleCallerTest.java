@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
  * Tests that a single thread that waits for each command receives its responses itself, but runs no other caller's
  * code.
  */
-@Timeout(30)
+@Timeout(120)
 class SingleCallerTest {
     private static final String LOOP = "lunar-initiator-0";
 

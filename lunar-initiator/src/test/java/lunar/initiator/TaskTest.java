@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests exchanges as tasks: waiting, cancellation on the wire, many at once, and Asynchronous Messages meanwhile. */
-@Timeout(30)
+@Timeout(120)
 class TaskTest {
     private static Exchange.Scsi read(MemorySegment buffer) {
         return Exchange.Scsi.reading(Lun.ZERO, Bytes.of(

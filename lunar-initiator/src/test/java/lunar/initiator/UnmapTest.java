@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Tests that a LUN promises zeroes after an unmap only where its commands do: WRITE SAME with UNMAP and zeroes, but not
  * UNMAP, which may leave partial granules or any block as it is.
  */
-@Timeout(30)
+@Timeout(120)
 class UnmapTest {
     private static final int GRANULE = 8;
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Tests that a read or write succeeds only if all data were transferred, regardless of the reported residual (RFC 7143
  * section 11.4).
  */
-@Timeout(30)
+@Timeout(120)
 class WholeTransferTest {
     private static final int BYTES = 2 * ScriptedDisk.BLOCK_SIZE;
     private static final Sense RECOVERED = Sense.of(SenseKey.RECOVERED_ERROR,

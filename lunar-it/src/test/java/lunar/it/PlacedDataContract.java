@@ -168,16 +168,16 @@ abstract class PlacedDataContract {
 
     @Test
     void shouldNotAccessBuffersOfAnAbortedCommand() throws Exception {
-        try (var target = served("delay=1500ms:ram:1MiB");
+        try (var target = served("delay=4s:ram:1MiB");
                 var session = login(target, options -> options
-                        .withTimeouts(Timeouts.DEFAULT.withCommandMs(300)));
+                        .withTimeouts(Timeouts.DEFAULT.withCommandMs(1_500)));
                 var device = session.open(Lun.ZERO)) {
             MemorySegment into = MemorySegment.ofArray(new byte[BLOCK]);
             into.fill((byte) 0x5a);
             assertThatThrownBy(() -> device.read(0, into)).isInstanceOf(DeadlineException.class);
             assertThatThrownBy(() -> device.write(0, MemorySegment.ofArray(new byte[512 * BLOCK])))
                     .isInstanceOf(DeadlineException.class);
-            Thread.sleep(2000); // until the device has completed the read
+            Thread.sleep(5000); // until the device has completed the read
             assertThat(into.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 0x5a);
             assertThat(session.isOpen()).as("no access to what was withdrawn").isTrue();
         }

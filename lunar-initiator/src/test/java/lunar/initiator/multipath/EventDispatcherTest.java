@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(120)
 class EventDispatcherTest {
     @Test
     void shouldReportOneEventAfterTheOtherInTheirOrder() throws Exception {

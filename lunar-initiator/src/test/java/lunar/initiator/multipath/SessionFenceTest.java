@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests what is known of a session of an earlier process that cannot be ended. */
-@Timeout(30)
+@Timeout(120)
 class SessionFenceTest {
     private static final String INITIATOR = "iqn.2026-11.org.lunar:fencing";
     private static final String TARGET = "iqn.2026-11.org.lunar:scripted";

@@ -264,7 +264,7 @@ class RunningVolumeTest extends RunningFixture {
         create(level, 4);
         events.awaitThrough(ScanKind.RESYNC);
         volume.close();
-        spec = spec.withOptions(OPTIONS.withStallTimeout(Duration.ofMillis(50)));
+        spec = spec.withOptions(OPTIONS.withStallTimeout(Duration.ofSeconds(2)));
         open();
         for (int disk = 0; disk < 4; disk++) {
             shelf.disk("disk:" + disk).hang();
