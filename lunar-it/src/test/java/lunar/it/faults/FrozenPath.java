@@ -21,7 +21,7 @@ import lunar.testkit.FreePorts;
 final class FrozenPath implements Scenario {
     private static final String IQN = "iqn.2026-11.org.lunar:frozen";
     private static final int BLOCKS = 64;
-    private static final long PATIENCE_MS = 60_000;
+    private static final long PATIENCE_MS = 180_000;
     private static final Timeouts TIMEOUTS = Timeouts.DEFAULT.withKeepAliveMs(300)
             .withConnectMs(2_000).withLoginMs(2_000).withCommandMs(5_000).withAbortMs(500)
             .withLogoutMs(500);

@@ -38,7 +38,7 @@ record Gateway(Lab lab, String volume, String config, int port) {
         return new Gateway(lab, volume + "?take-over=yes", config, port).start();
     }
 
-    String uri() { return "iscsi://127.0.0.1:" + port + "/" + IQN + "/0?no-path-retry=60"; }
+    String uri() { return "iscsi://127.0.0.1:" + port + "/" + IQN + "/0?no-path-retry=180"; }
 
     /** A scrub of the volume, which must find nothing; the volume runs or not. */
     String scrub() throws IOException, InterruptedException {

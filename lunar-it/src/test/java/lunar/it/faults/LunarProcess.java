@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A {@code lunar} command in a process of its own, which can be killed, stopped and continued. */
 final class LunarProcess implements AutoCloseable {
-    private static final long END_SECONDS = 60;
+    private static final long END_SECONDS = 180;
 
     private final Process process;
     private final BufferedReader out;

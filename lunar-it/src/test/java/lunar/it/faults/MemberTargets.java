@@ -11,6 +11,9 @@ import lunar.testkit.FreePorts;
 final class MemberTargets {
     private static final String IQN = "iqn.2026-11.org.lunar:member";
 
+    /** Longer than a killed member takes to start again, on a machine under load too. */
+    private static final int PATIENCE_SECONDS = 120;
+
     private final Lab lab;
     private final String filter;
     private final List<Integer> ports;
@@ -30,7 +33,7 @@ final class MemberTargets {
         this.filter = filter;
         ports = FreePorts.several(count);
         seen = new ArrayList<>(ports);
-        noPathRetry = new ArrayList<>(Collections.nCopies(count, 20));
+        noPathRetry = new ArrayList<>(Collections.nCopies(count, PATIENCE_SECONDS));
         for (int member = 0; member < count; member++) {
             processes.add(launch(member));
         }
@@ -55,7 +58,7 @@ final class MemberTargets {
         return proxy;
     }
 
-    /** Makes the volume created next continue without a member that it cannot reach for about a second. */
+    /** Makes the volume created next continue without a member that it cannot reach for about five seconds. */
     void doWithout(int member) {
         noPathRetry.set(member, 1);
     }
@@ -63,7 +66,7 @@ final class MemberTargets {
     /** URI of a member's LUN, as the volume reaches it. */
     String uri(int member) {
         return "iscsi://127.0.0.1:" + seen.get(member) + "/" + IQN + member
-                + "/0?keep-alive=500ms&command-timeout=5s&no-path-retry="
+                + "/0?keep-alive=2s&command-timeout=20s&no-path-retry="
                 + noPathRetry.get(member);
     }
 

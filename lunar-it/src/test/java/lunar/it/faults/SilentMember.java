@@ -84,7 +84,7 @@ final class SilentMember implements Scenario {
 
     /** Shorter or longer than the volume waits for the member that it does without. */
     private static int length(Lab lab) {
-        return lab.random().nextBoolean() ? lab.between(200, 1_500) : lab.between(2_500, 4_000);
+        return lab.random().nextBoolean() ? lab.between(200, 3_500) : lab.between(6_000, 8_000);
     }
 
     private static void freeze(Lab lab, int member, FaultProxy proxy) throws Exception {

@@ -71,8 +71,8 @@ final class StoppedOwner implements Scenario {
     }
 
     private static BlockDevice open(Gateway gateway) throws StorageException {
-        return Devices.open(gateway.uri().replace("no-path-retry=60",
-                "no-path-retry=fail&keep-alive=500ms&command-timeout=3s"));
+        return Devices.open(gateway.uri().replace("no-path-retry=180",
+                "no-path-retry=fail&keep-alive=2s&command-timeout=20s"));
     }
 
     /** The old gateway continues while the new one is under load; whatever the old one answers is judged. */

@@ -29,7 +29,7 @@ final class VerifiedLoad implements AutoCloseable {
     private static final int FUA_WRITES = 65;
     private static final int FLUSHES = 70;
     private static final long PAUSE_NANOS = 2_000_000;
-    private static final long PATIENCE_MS = 120_000;
+    private static final long PATIENCE_MS = 300_000;
 
     private final BlockDevice device;
     private final BlockHistory history;

@@ -4,7 +4,7 @@ import java.util.Set;
 
 /** Waits until a volume has restored its redundancy. */
 final class VolumeWait {
-    private static final long PATIENCE_MS = 120_000;
+    private static final long PATIENCE_MS = 300_000;
     private static final long PAUSE_MS = 200;
     private static final Set<Integer> SOUND_OR_NOT = Set.of(0, 3);
 
