@@ -37,6 +37,7 @@ module lunar.cli {
     opens lunar.cli.copy to info.picocli;
     opens lunar.cli.demo to info.picocli;
     opens lunar.cli.log to info.picocli;
+    opens lunar.cli.manual to info.picocli;
     opens lunar.cli.osd to info.picocli;
     opens lunar.cli.raid to info.picocli;
     opens lunar.cli.rdma to info.picocli;

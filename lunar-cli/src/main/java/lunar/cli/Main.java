@@ -6,6 +6,7 @@ import lunar.cli.command.Console;
 import lunar.cli.command.Errors;
 import lunar.cli.copy.CopyCommand;
 import lunar.cli.demo.DemoCommand;
+import lunar.cli.manual.ManualCommand;
 import lunar.cli.osd.OsdCommand;
 import lunar.cli.raid.RaidCommand;
 import lunar.cli.rdma.RdmaCommand;
@@ -59,6 +60,7 @@ public final class Main {
         line.addSubcommand(new DemoCommand(console));
         line.addSubcommand(new CommandLine.HelpCommand());
         line.addSubcommand(new CompletionCommand(console));
+        line.addSubcommand(new ManualCommand(console));
         line.addSubcommand(new WarmUpCommand(console));
         line.setOut(console.out()).setErr(console.err());
         line.setCaseInsensitiveEnumValuesAllowed(true);

@@ -53,7 +53,8 @@ final class ServingProcess {
     private ServingProcess(Path err, Map<String, String> environment, List<String> before,
             String... args) throws IOException {
         this.err = err;
-        var command = new ArrayList<>(before);
+        var command = new ArrayList<>(List.of("env", "--default-signal=HUP")); // where nohup started the build
+        command.addAll(before);
         command.addAll(lunar("serve"));
         command.addAll(List.of(args));
         var builder = new ProcessBuilder(command).redirectError(err.toFile());
@@ -110,6 +111,13 @@ final class ServingProcess {
     String uri() { return uri; }
 
     long pid() { return process.pid(); }
+
+    /** Sends SIGHUP. */
+    void hangUp() throws IOException, InterruptedException {
+        Process kill = new ProcessBuilder("kill", "-HUP", Long.toString(pid())).start();
+        assertThat(kill.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(kill.exitValue()).isZero();
+    }
 
     /** Ends it where it stands. */
     void kill() throws InterruptedException {

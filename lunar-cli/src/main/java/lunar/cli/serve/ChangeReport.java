@@ -11,6 +11,7 @@ import lunar.block.Size;
 import lunar.server.ServedPortal;
 import lunar.server.ServedUnit;
 import lunar.server.ServerChange;
+import lunar.server.StorageServer;
 
 /** Formats what a server serves, and what has changed, as lines for the operator. */
 final class ChangeReport {
@@ -23,6 +24,18 @@ final class ChangeReport {
     private static String serving(ServedUnit lun, Stream<String> portals) {
         return "serving " + name(lun) + (lun.sizeBytes() < 0 ? "" : " " + size(lun)) + " on "
                 + portals.collect(Collectors.joining(","));
+    }
+
+    /** Describes in one line what a server serves. */
+    static String summary(StorageServer server) {
+        List<ServedUnit> units = server.units();
+        long targets = units.stream().map(ServedUnit::iqn).distinct().count();
+        return "serving " + count(units.size(), "LUN") + " of " + count(targets, "target") + " on "
+                + String.join(", ", texts(server.servedPortals()));
+    }
+
+    private static String count(long number, String noun) {
+        return number + " " + noun + (number == 1 ? "" : "s");
     }
 
     /** Describes a change, in several lines. */

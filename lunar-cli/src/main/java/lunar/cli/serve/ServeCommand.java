@@ -12,11 +12,13 @@ import lunar.cli.config.Portal;
 import lunar.cli.config.TargetTables;
 import lunar.cli.config.VolumeUris;
 import lunar.cli.log.LogOptions;
+import lunar.cli.systemd.ServiceNotifier;
 
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import lunar.iscsi.login.ChapAlgorithm;
@@ -139,6 +141,7 @@ public final class ServeCommand extends DeviceCommand {
     private @Nullable StorageServer running;
     private boolean reloadDue;
     private Serving.FromFile fromFile = Serving.FromFile.NOTHING;
+    private ServiceNotifier notifier = ServiceNotifier.of(Map.of());
 
     public ServeCommand(Console console) { super(console); }
 
@@ -147,8 +150,10 @@ public final class ServeCommand extends DeviceCommand {
         // Before anything that takes time: until then, SIGHUP ends the process.
         Optional<SighupHandler> hangups = SighupHandler.at(this::hangUp);
         log.apply();
+        notifier = ServiceNotifier.of(System.getenv());
+        notifier.starting();
         try (var server = Serving.start(plan(), console(), fromFile)) {
-            var end = EndSignal.closing(console(), server);
+            var end = EndSignal.closing(console(), notifier::stopping, server);
             announce(server);
             if (config != null && hangups.isEmpty()) {
                 console().remark("SIGHUP is ignored in this process, as under nohup: " + config
@@ -158,9 +163,11 @@ public final class ServeCommand extends DeviceCommand {
                 console().remark("the target's name is " + TargetTables.DEFAULT_IQN
                         + "; change it with --iqn");
             }
+            notifier.ready(ChangeReport.summary(server));
             started(server);
             end.await();
         } finally {
+            notifier.close();
             hangups.ifPresent(SighupHandler::close);
         }
         return 0;
@@ -188,6 +195,7 @@ public final class ServeCommand extends DeviceCommand {
 
     /** Reloads the config file; an error changes nothing and is reported in one line. */
     private void reload(StorageServer server) {
+        notifier.reloading();
         try {
             ServerPlan plan = plan();
             List<String> changes = Serving.reload(server, plan, fromFile);
@@ -197,6 +205,8 @@ public final class ServeCommand extends DeviceCommand {
             refused(String.valueOf(e.getMessage()));
         } catch (Failure | IOException | RuntimeException e) {
             refused(Errors.message(e));
+        } finally {
+            notifier.reloaded(ChangeReport.summary(server));
         }
     }
 

@@ -34,6 +34,8 @@ public record ControlDirectory(Path directory) {
     private static final String LONGEST = new UUID(0, 0) + "-" + Integer.MAX_VALUE;
     private static final String LOCK = ".lock";
     private static final Path TEMPORARY = Path.of("/tmp");
+    /** {@code RuntimeDirectory=} of the systemd unit; only the service's user can use it. */
+    private static final Path SERVICE = Path.of("/run/lunar-server");
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions
             .fromString("rwx------");
 
@@ -73,6 +75,7 @@ public record ControlDirectory(Path directory) {
         }
         int user = user();
         bases.add(user == 0 ? Path.of("/run") : Path.of("/run/user/" + user));
+        bases.add(SERVICE);
         bases.add(Path.of(System.getProperty("user.home", "/nowhere"), ".cache"));
         var all = new ArrayList<ControlDirectory>();
         bases.stream().filter(Files::isDirectory)
