@@ -2,7 +2,7 @@
 MVN ?= mvn -B -ntp
 
 .DEFAULT_GOAL := help
-.PHONY: help test unit conformance vm format bench sessions figures fuzz simulate faults image docs publish clean
+.PHONY: help test unit conformance vm format bench sessions figures fuzz simulate faults image package docs publish clean
 
 help: ## list the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ faults: ## scenarios of loss with real processes: paths that freeze, servers tha
 
 image: ## a runtime image with its own small JDK in build/image
 	./scripts/image
+
+package: ## the image as .tar.gz, .deb and OCI image in build/packages; ARGS=deb makes one of them
+	./scripts/package $(ARGS)
 
 docs: ## the Javadoc of the libraries in build/docs
 	./scripts/docs
