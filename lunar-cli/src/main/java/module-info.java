@@ -1,5 +1,6 @@
 /** The {@code lunar} command; the only module that reads config files. */
 module lunar.cli {
+    requires lunar.admin;
     requires lunar.block;
     requires lunar.filter;
     requires lunar.fs;
@@ -30,6 +31,7 @@ module lunar.cli {
     requires static org.jspecify;
 
     opens lunar.cli to info.picocli;
+    opens lunar.cli.admin to info.picocli;
     opens lunar.cli.bench to info.picocli;
     opens lunar.cli.browse to info.picocli;
     opens lunar.cli.command to info.picocli;

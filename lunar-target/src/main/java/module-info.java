@@ -6,6 +6,7 @@ module lunar.target {
     requires static org.jspecify;
 
     exports lunar.target;
+    exports lunar.target.status;
 
     uses lunar.iscsi.spi.TransportProvider;
 }

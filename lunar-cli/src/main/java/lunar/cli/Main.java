@@ -1,5 +1,11 @@
 package lunar.cli;
 
+import lunar.cli.admin.LogoutCommand;
+import lunar.cli.admin.LunsCommand;
+import lunar.cli.admin.ReloadCommand;
+import lunar.cli.admin.SessionsCommand;
+import lunar.cli.admin.StatusCommand;
+import lunar.cli.admin.TopCommand;
 import lunar.cli.bench.BenchCommand;
 import lunar.cli.browse.BrowseCommand;
 import lunar.cli.command.Console;
@@ -54,6 +60,12 @@ public final class Main {
         line.addSubcommand("raid", RaidCommand.line(console));
         line.addSubcommand("osd", OsdCommand.line(console));
         line.addSubcommand("rdma", RdmaCommand.line(console));
+        line.addSubcommand(new StatusCommand(console));
+        line.addSubcommand(new SessionsCommand(console));
+        line.addSubcommand(new LunsCommand(console));
+        line.addSubcommand(new TopCommand(console));
+        line.addSubcommand(new LogoutCommand(console));
+        line.addSubcommand(new ReloadCommand(console));
         line.addSubcommand("config", ConfigCommand.line(console));
         line.addSubcommand("key", KeyCommand.line(console));
         line.addSubcommand(new AcceptLossCommand(console));

@@ -1,5 +1,6 @@
 package lunar.cli;
 
+import lunar.admin.client.AdminClient;
 import lunar.cli.config.TargetTables;
 
 import lunar.cli.command.Console;
@@ -19,7 +20,7 @@ import picocli.CommandLine.Command;
 
 /**
  * {@code lunar warm-up}: exercises the classes of the other commands, so that the JVM that trains the ahead-of-time
- * cache (JEP 514) loads them. Uses only memory, the loopback and a temporary file, and prints nothing.
+ * cache (JEP 514) loads them. Uses only memory, the loopback and temporary files, and prints nothing.
  */
 @Command(name = "warm-up", hidden = true, description = "Train the ahead-of-time cache.")
 final class WarmUpCommand extends DeviceCommand {
@@ -31,10 +32,12 @@ final class WarmUpCommand extends DeviceCommand {
 
     @Override
     protected int execute() throws Exception {
+        Path folder = Files.createTempDirectory("lunar");
+        Path admin = folder.resolve("admin.sock");
         var said = new ByteArrayOutputStream();
         var server = Thread.ofPlatform().name("lunar-warm-up").daemon().start(() -> run(
                 new PrintStream(said, true, StandardCharsets.UTF_8), "serve", "ram:1MiB",
-                "--portal", "127.0.0.1:0"));
+                "--portal", "127.0.0.1:0", "--admin", admin.toString()));
         var nowhere = new PrintStream(OutputStream.nullOutputStream(), false,
                 StandardCharsets.UTF_8);
         for (String line : List.of("--help", "--version", "serve --help", "copy --help",
@@ -51,9 +54,16 @@ final class WarmUpCommand extends DeviceCommand {
             run(nowhere, "info", uri);
             run(nowhere, "copy", "ram:1MiB", uri, "--verify");
             run(nowhere, "bench", uri, "--rw", "randread", "--time", "100ms", "--ramp", "1ms");
+            for (String command : List.of("status", "sessions", "luns")) {
+                run(nowhere, command, "--socket", admin.toString());
+                run(nowhere, command, "--json", "--socket", admin.toString());
+            }
+            String _ = AdminClient.of(admin).text("/metrics");
         }
         server.interrupt();
         server.join(START_MS);
+        Files.deleteIfExists(folder.resolve("admin.sock.lock"));
+        Files.deleteIfExists(folder);
         return 0;
     }
 

@@ -62,6 +62,10 @@ class ArchitectureTest {
             Map.entry("target", new Rule(List.of("block", "scsi", "scsi.target", "iscsi"))),
             Map.entry("server", new Rule(
                     List.of("block", "scsi", "scsi.target", "iscsi", "isns", "target"))),
+            Map.entry("admin", new Rule(
+                    List.of("block", "scsi", "scsi.target", "iscsi", "isns", "target", "server",
+                            "raid"),
+                    "io.helidon..", "io.prometheus..", "tools.jackson..", "jdk.net..")),
             Map.entry("testkit", new Rule(List.of("block", "scsi", "scsi.target", "iscsi", "loop"),
                     "org.junit.jupiter.api..", "org.assertj.core..")));
     private static final String[] PROGRAMS = {"lunar.cli..", "lunar.bench..", "lunar.it..",
@@ -97,7 +101,7 @@ class ArchitectureTest {
                 "lunar.raid.metadata", "lunar.raid.metadata.record", "lunar.raid.service",
                 "lunar.store", "lunar.scsi.target", "lunar.scsi.target.block", "lunar.target",
                 "lunar.target.internal.session", "lunar.target.internal.task", "lunar.server",
-                "lunar.testkit", "lunar.lucene");
+                "lunar.admin", "lunar.testkit", "lunar.lucene");
     }
 
     @ParameterizedTest
@@ -198,7 +202,7 @@ class ArchitectureTest {
     /** Packages build on each other in one direction. */
     @ParameterizedTest
     @ValueSource(strings = {"scsi", "osd", "osd.store", "osd.target", "osd.client", "osd.s3",
-            "iscsi", "raid",
+            "iscsi", "raid", "admin",
             "cli", "bench"})
     void shouldHaveNoCyclesOfPackages(String module) {
         var references = new HashMap<String, Set<String>>();
@@ -228,7 +232,7 @@ class ArchitectureTest {
         return Stream.of("block", "filter", "scsi", "scsi.target", "osd", "osd.store",
                 "osd.target", "osd.client", "osd.s3", "iscsi", "loop", "tcp", "isns", "fs", "store",
                 "raid",
-                "rdma", "lucene", "target", "server", "testkit",
+                "rdma", "lucene", "target", "server", "admin", "testkit",
                 "initiator", "cli");
     }
 

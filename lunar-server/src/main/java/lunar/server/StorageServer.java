@@ -4,15 +4,18 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import lunar.block.BlockDevice;
 import lunar.block.StorageException;
 import lunar.target.PortalSpec;
 import lunar.target.ServerLimits;
 import lunar.target.TargetServer;
+import lunar.target.status.SessionStatus;
 
 /**
  * Runs a {@link ServerPlan}: opens its devices, listens on its portals, serves its targets, and registers them at an
@@ -182,6 +185,38 @@ public final class StorageServer implements AutoCloseable {
     public List<ServedUnit> units() {
         return placed.stream().map(each -> new ServedUnit(each.iqn(), each.lun(), each.uri(),
                 each.source().sizeBytes())).toList();
+    }
+
+    /** Returns the logical units with their counts of commands, in the order of the plan. Does not block for long. */
+    public List<UnitStatus> unitStatuses() {
+        return placed.stream().map(each -> new UnitStatus(
+                new ServedUnit(each.iqn(), each.lun(), each.uri(), each.source().sizeBytes()),
+                each.source().identity(), each.readOnly(), each.source().usage(),
+                each.source() instanceof ServedSource.Disk(BlockDevice device)
+                        ? Optional.of(device)
+                        : Optional.empty(),
+                server.commands(each.iqn(), each.lun()))).toList();
+    }
+
+    /** Returns the normal sessions, by TSIH. */
+    public List<SessionStatus> sessions() {
+        return server.sessions();
+    }
+
+    /**
+     * Asks the initiator of a session to log out, and ends the session if it has not done so in time. The initiator may
+     * log in again.
+     *
+     * @param tsih TSIH of the session
+     * @return completes when the session has ended; empty if there is no such session
+     */
+    public Optional<CompletableFuture<Void>> logOut(int tsih, Duration within) {
+        return server.logOut(tsih, within);
+    }
+
+    /** Returns the number of open connections, in any phase. */
+    public int connectionCount() {
+        return server.connectionCount();
     }
 
     private void look() {

@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +35,8 @@ import lunar.target.internal.session.TargetNode;
 import lunar.target.internal.session.TargetsChange;
 import lunar.target.internal.session.UnitRegistry;
 import lunar.target.internal.task.TaskSession;
+import lunar.target.status.CommandCounts;
+import lunar.target.status.SessionStatus;
 
 /**
  * An iSCSI target server: portals, target nodes and their sessions. Started by {@link Builder#start}; runs until
@@ -243,6 +246,34 @@ public final class TargetServer implements AutoCloseable {
     /** Returns the number of normal sessions. */
     public int sessionCount() {
         return shared.sessions().count();
+    }
+
+    /** Returns the normal sessions, by TSIH. */
+    public List<SessionStatus> sessions() {
+        return shared.targets().stream().flatMap(target -> target.sessions().stream())
+                .flatMap(session -> session.status().stream())
+                .sorted(Comparator.comparingInt(SessionStatus::tsih)).toList();
+    }
+
+    /**
+     * Returns the counts of the commands to a LUN of a target, as the target numbers it, since it is served; none for a
+     * LUN that does not exist. A unit at several LUNs of the target has the same counts at each.
+     */
+    public CommandCounts commands(String targetName, int lun) {
+        TargetNode target = shared.target(targetName);
+        return target == null ? CommandCounts.NONE : target.counts(lun);
+    }
+
+    /**
+     * Asks the initiator of a session to log out (RFC 7143 section 11.9.1), and ends the session if it has not done so
+     * in time. The initiator may log in again.
+     *
+     * @param tsih TSIH of the session
+     * @return completes when the session has ended; empty if there is no such session
+     */
+    public Optional<CompletableFuture<Void>> logOut(int tsih, Duration within) {
+        return Optional.ofNullable(shared.sessions().find(tsih))
+                .map(session -> session.logOut(within.toMillis()));
     }
 
     /** Returns the number of open connections, in any phase. */

@@ -30,12 +30,21 @@ public final class EndSignal {
         return new EndSignal(hook);
     }
 
+    /** Stops handling signals: what was to be closed is closed otherwise. */
+    public void cancel() {
+        try {
+            boolean _ = Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException _) {
+            // a signal has come, and ends the process
+        }
+    }
+
     /** Waits until a signal comes, or this thread is interrupted. */
     public void await() {
         try {
             new CountDownLatch(1).await();
         } catch (InterruptedException e) {
-            Runtime.getRuntime().removeShutdownHook(hook);
+            cancel();
             Thread.currentThread().interrupt();
         }
     }

@@ -40,7 +40,7 @@ public final class Errors {
         if (line.getCommand() instanceof DeviceCommand command && command.isVerbose()) {
             e.printStackTrace(err);
         }
-        return FAILED;
+        return e instanceof Failure failure ? failure.status() : FAILED;
     }
 
     /** Returns one line for a person. */

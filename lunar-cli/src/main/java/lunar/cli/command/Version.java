@@ -12,7 +12,8 @@ public final class Version implements IVersionProvider {
         return new String[]{"lunar " + number() + " (Java " + Runtime.version() + ")"};
     }
 
-    private static String number() throws IOException {
+    /** Returns the version alone. */
+    public static String number() throws IOException {
         try (var in = Version.class.getResourceAsStream("version.properties")) {
             var properties = new Properties();
             properties.load(Objects.requireNonNull(in, "no version.properties beside this class"));

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import lunar.admin.AdminServer;
 import lunar.block.DeviceUri;
 import lunar.block.Devices;
 import lunar.block.OtherSizeException;
@@ -60,6 +61,7 @@ public final class ConfigCheck {
 
     private void run() {
         checkState();
+        checkAdmin();
         root.tables("volume").forEach(this::checkVolume);
         checkPortals(root);
         root.tables("portal-group").forEach(this::checkPortals);
@@ -100,6 +102,30 @@ public final class ConfigCheck {
                 root.wrong("state", "'state': the directory " + state + " cannot be written");
             }
         }
+    }
+
+    private void checkAdmin() {
+        Optional<TomlTable> table = root.table("admin");
+        if (table.isEmpty() || !file.admin().enabled()) {
+            return;
+        }
+        TomlTable admin = table.get().named("admin");
+        file.admin().socket().filter(Path::isAbsolute).map(Path::getParent)
+                .filter(parent -> !Files.isDirectory(parent))
+                .ifPresent(parent -> admin.warn(admin.place("socket"),
+                        "'socket': the directory " + parent + " does not exist"));
+        file.admin().listen().filter(portal -> !isKnown(portal.host()))
+                .ifPresent(portal -> admin.wrong("listen", "'listen': unknown host '"
+                        + portal.host() + "'; check the name"));
+        file.admin().tokenFile().ifPresent(token -> {
+            try {
+                AdminServer.checkToken(token);
+            } catch (IOException e) {
+                admin.wrong("token-file", "'token-file': " + Errors.message(e));
+            }
+        });
+        file.admin().errors().forEach(
+                (key, error) -> admin.wrong(key, "'" + key + "': " + error));
     }
 
     private void checkPortals(TomlTable table) {

@@ -28,6 +28,9 @@ import lunar.target.SessionLimits;
  * [limits]
  * sessions-per-initiator = 8
  *
+ * [admin]
+ * socket = "/run/lunar/admin.sock"
+ *
  * [[portal-group]]
  * tag = 2
  * portals = ["[fd00::5]:3260", { listen = "0.0.0.0:3261", advertise = "san.example.org:3260" }]
@@ -44,7 +47,8 @@ import lunar.target.SessionLimits;
  * read-only = true
  * </pre>
  *
- * {@link PortalTables} and {@link TargetTables} read the parts, {@link VolumeTable} the volumes of all commands.
+ * {@link PortalTables}, {@link TargetTables} and {@link AdminTable} read the parts, {@link VolumeTable} the volumes of
+ * all commands.
  *
  * @param portals addresses to listen on, empty if the file has none
  * @param targets targets to serve
@@ -58,22 +62,24 @@ import lunar.target.SessionLimits;
  * @param chapAlgorithms CHAP algorithms of targets without their own
  * @param limits limits of sessions and connections
  * @param announceResets whether a unit first reports a reset to a new session
+ * @param admin where the admin API listens
  */
 public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target> targets,
         List<VolumeTable> volumes, boolean allowAnonymous, Optional<Digest> headerDigest,
         Optional<Digest> dataDigest,
         Optional<Path> state, Optional<IsnsServer> isns, Optional<String> discoveryChap,
-        List<ChapAlgorithm> chapAlgorithms, ServerPlan.Limits limits, boolean announceResets) {
+        List<ChapAlgorithm> chapAlgorithms, ServerPlan.Limits limits, boolean announceResets,
+        AdminTable admin) {
     /** Settings without a file. */
     public static final ConfigFile NONE = new ConfigFile(List.of(), List.of(), List.of(),
             false, Optional.empty(),
             Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
-            ChapAlgorithm.DEFAULT_ORDER, ServerPlan.Limits.DEFAULT, true);
+            ChapAlgorithm.DEFAULT_ORDER, ServerPlan.Limits.DEFAULT, true, AdminTable.DEFAULT);
 
     static final Set<String> KEYS = Set.of("portals", "portal-group", "iqn", "luns", "chap",
             "mutual-chap", "discovery-chap", TargetTables.CHAP_ALGORITHMS, "allow-anonymous",
             "header-digest", "data-digest", "state", "isns", "limits", "target",
-            "volume", "announce-resets", "rdma-provider");
+            "volume", "announce-resets", "rdma-provider", "admin");
     static final Set<String> LIMIT_KEYS = Set.of("sessions", "sessions-per-target",
             "sessions-per-initiator", "sessions-per-address", "max-time2wait", "max-time2retain",
             "connections", "connections-per-address", "connections-per-session", "loops", "poll");
@@ -112,14 +118,15 @@ public record ConfigFile(List<ServerPlan.Listen> portals, List<ServerPlan.Target
                 root.parsed("data-digest", Digest::parse), root.parsed("state", Path::of),
                 root.parsed("isns", IsnsAddress::parse), root.credentials("discovery-chap"),
                 algorithms, limits(root),
-                !root.has("announce-resets") || root.flag("announce-resets"));
+                !root.has("announce-resets") || root.flag("announce-resets"),
+                AdminTable.read(root));
     }
 
     /** Returns a copy with other portals. */
     ConfigFile withPortals(List<ServerPlan.Listen> others) {
         return new ConfigFile(others, targets, volumes, allowAnonymous, headerDigest, dataDigest,
                 state,
-                isns, discoveryChap, chapAlgorithms, limits, announceResets);
+                isns, discoveryChap, chapAlgorithms, limits, announceResets, admin);
     }
 
     /** Returns the addresses to listen on: the default one if the file has none. */

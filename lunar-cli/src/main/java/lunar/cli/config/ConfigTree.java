@@ -45,6 +45,7 @@ public final class ConfigTree {
         file.state().ifPresent(path -> tree.put("state", path.toString()));
         file.isns().map(ConfigTree::isns).ifPresent(server -> tree.put("isns", server));
         tree.put("limits", limits(file.limits()));
+        tree.put("admin", admin(file.admin()));
         var groups = tags.stream()
                 .filter(tag -> tag != ServerPlan.DEFAULT_GROUP || main.isEmpty())
                 .map(tag -> group(portals, (int) tag, moved(portals, tag))).toList();
@@ -130,6 +131,18 @@ public final class ConfigTree {
         tree.put("connections-per-session", limits.connectionsPerSession());
         tree.put("loops", limits.loops().count());
         tree.put("poll", poll(limits.loops().polling()));
+        return tree;
+    }
+
+    private static Map<String, Object> admin(AdminTable admin) {
+        var tree = new LinkedHashMap<String, Object>();
+        tree.put("enabled", admin.enabled());
+        admin.socket().ifPresent(socket -> tree.put("socket", socket.toString()));
+        admin.listen().ifPresent(portal -> {
+            tree.put("listen", portal.toString());
+            admin.tokenFile().ifPresent(file -> tree.put("token-file", file.toString()));
+            tree.put("allow-remote", admin.allowRemote());
+        });
         return tree;
     }
 

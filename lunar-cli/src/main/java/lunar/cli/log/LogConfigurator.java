@@ -29,6 +29,7 @@ public final class LogConfigurator extends ContextAwareBase implements Configura
     @Override
     public ExecutionStatus configure(LoggerContext context) {
         context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(Level.INFO);
+        context.getLogger("io.helidon").setLevel(Level.WARN); // the web server of the admin API
         write(context, appender(context, LogFormat.TEXT, StandardError.now()));
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
     }

@@ -17,12 +17,16 @@ import lunar.server.ServedUnit;
 final class ConfigDiff {
     /** Settings that a reload leaves as they are. */
     private static final Set<String> NEXT_START = Set.of("state", "limits: connections",
-            "limits: connections-per-address", "limits: loops", "limits: poll", "rdma-provider");
+            "limits: connections-per-address", "limits: loops", "limits: poll", "rdma-provider",
+            "admin: enabled", "admin: socket", "admin: listen", "admin: token-file",
+            "admin: allow-remote");
     /** Keys that name an element of a list, and its title in messages. */
     private static final Map<String, String> NAMES = Map.of("target", "iqn", "initiator", "name",
             "portal-group", "tag", "volume", "name", "luns", "lun", "portals", "listen");
     private static final Map<String, String> TITLES = Map.of("luns", "lun", "portal-group",
             "portal group", "portals", "portal");
+    /** Tables that a file has once. */
+    private static final Set<String> SINGLE_TABLES = Set.of("limits", "admin");
     /** Reported as serving. */
     private static final String URI = "uri";
     /** A flag of a LUN that is served or no longer served, which says enough if the flag is not set. */
@@ -116,8 +120,8 @@ final class ConfigDiff {
                         addElement(settings, prefix, key, element);
                     }
                 }
-            } else if (key.equals("limits") && value instanceof Map<?, ?> limits) {
-                addAll(settings, prefix + key + ": ", limits);
+            } else if (SINGLE_TABLES.contains(key) && value instanceof Map<?, ?> single) {
+                addAll(settings, prefix + key + ": ", single);
             } else {
                 settings.put(prefix + key, text(value));
             }

@@ -5,6 +5,8 @@ import lunar.cli.command.DeviceCommand;
 import lunar.cli.command.EndSignal;
 import lunar.cli.command.Errors;
 import lunar.cli.command.Failure;
+import lunar.admin.report.RefusedException;
+import lunar.cli.config.AdminTable;
 import lunar.cli.config.ConfigFile;
 import lunar.cli.config.Digest;
 import lunar.cli.config.IsnsAddress;
@@ -135,6 +137,11 @@ public final class ServeCommand extends DeviceCommand {
                     + "overrides it.")
     private @Nullable Path config;
 
+    @Option(names = "--admin", paramLabel = "PATH|none",
+            description = "Unix socket of the admin API, which 'lunar status' and others ask. Default: one in the run"
+                    + " directory of this user.")
+    private @Nullable String admin;
+
     @Mixin
     private LogOptions log = new LogOptions();
 
@@ -142,6 +149,10 @@ public final class ServeCommand extends DeviceCommand {
     private boolean reloadDue;
     private Serving.FromFile fromFile = Serving.FromFile.NOTHING;
     private ServiceNotifier notifier = ServiceNotifier.of(Map.of());
+    /** As of the start. */
+    private AdminTable adminTable = AdminTable.DEFAULT;
+    /** As of the last plan. */
+    private AdminTable wantedAdmin = AdminTable.DEFAULT;
 
     public ServeCommand(Console console) { super(console); }
 
@@ -152,20 +163,30 @@ public final class ServeCommand extends DeviceCommand {
         log.apply();
         notifier = ServiceNotifier.of(System.getenv());
         notifier.starting();
-        try (var server = Serving.start(plan(), console(), fromFile)) {
-            var end = EndSignal.closing(console(), notifier::stopping, server);
-            announce(server);
-            if (config != null && hangups.isEmpty()) {
-                console().remark("SIGHUP is ignored in this process, as under nohup: " + config
-                        + " is only read at the start");
+        ServerPlan plan = plan();
+        try (var server = Serving.start(plan, console(), fromFile);
+                var api = new AdminService(adminTable, Optional.ofNullable(config), plan.state(),
+                        () -> reload(server))) {
+            // Before the admin API, which takes time to load: until then, SIGTERM closes nothing.
+            var end = EndSignal.closing(console(), notifier::stopping, api, server);
+            try {
+                api.startExplicit(server);
+                announce(server);
+                if (config != null && hangups.isEmpty()) {
+                    console().remark("SIGHUP is ignored in this process, as under nohup: " + config
+                            + " is only read at the start");
+                }
+                if (iqn == null && !uris.isEmpty()) {
+                    console().remark("the target's name is " + TargetTables.DEFAULT_IQN
+                            + "; change it with --iqn");
+                }
+                notifier.ready(ChangeReport.summary(server));
+                api.startDefault(server);
+                started(server);
+                end.await();
+            } finally {
+                end.cancel();
             }
-            if (iqn == null && !uris.isEmpty()) {
-                console().remark("the target's name is " + TargetTables.DEFAULT_IQN
-                        + "; change it with --iqn");
-            }
-            notifier.ready(ChangeReport.summary(server));
-            started(server);
-            end.await();
         } finally {
             notifier.close();
             hangups.ifPresent(SighupHandler::close);
@@ -182,37 +203,71 @@ public final class ServeCommand extends DeviceCommand {
         } else if (running == null) {
             reloadDue = true;
         } else {
-            reload(running);
+            reloadAtSignal(running);
         }
     }
 
     private synchronized void started(StorageServer server) {
         running = server;
         if (reloadDue) {
-            reload(server);
+            reloadAtSignal(server);
+        }
+    }
+
+    private void reloadAtSignal(StorageServer server) {
+        try {
+            List<String> _ = reload(server);
+        } catch (RefusedException _) {
+            // it is in the log
         }
     }
 
     /** Reloads the config file; an error changes nothing and is reported in one line. */
-    private void reload(StorageServer server) {
+    private synchronized List<String> reload(StorageServer server) throws RefusedException {
+        if (config == null) {
+            throw new RefusedException("the server has no config file to reload: it was started"
+                    + " without --config FILE", null);
+        }
+        if (running == null) {
+            throw new RefusedException("configuration not reloaded: the server is still starting;"
+                    + " try again", null);
+        }
         notifier.reloading();
         try {
             ServerPlan plan = plan();
-            List<String> changes = Serving.reload(server, plan, fromFile);
-            changes.forEach(console().out()::println);
+            var changes = new ArrayList<>(Serving.reload(server, plan, fromFile));
+            changes.stream().filter(line -> !line.startsWith(Serving.WARNING))
+                    .forEach(console().out()::println);
+            if (!wantedAdmin.equals(adminTable)) {
+                String warning = "the change of [admin] takes effect at the next start";
+                Serving.LOG.log(System.Logger.Level.WARNING, warning);
+                changes.add(Serving.WARNING + warning);
+            }
             console().out().println("reloaded " + config);
+            return changes;
         } catch (ParameterException e) {
-            refused(String.valueOf(e.getMessage()));
+            throw refused(String.valueOf(e.getMessage()), e);
         } catch (Failure | IOException | RuntimeException e) {
-            refused(Errors.message(e));
+            throw refused(Errors.message(e), e);
         } finally {
             notifier.reloaded(ChangeReport.summary(server));
         }
     }
 
-    private void refused(String why) {
-        Serving.LOG.log(System.Logger.Level.ERROR, "configuration not reloaded: " + why
-                + "; still running the previous configuration");
+    private static RefusedException refused(String why, Exception cause) {
+        String line = "configuration not reloaded: " + why
+                + "; still running the previous configuration";
+        Serving.LOG.log(System.Logger.Level.ERROR, line);
+        return new RefusedException(line, cause);
+    }
+
+    private AdminTable adminTable(ConfigFile file) {
+        if (admin == null) {
+            return file.admin();
+        }
+        return admin.equals("none")
+                ? AdminTable.NONE
+                : file.admin().withSocket(Path.of(admin).toAbsolutePath());
     }
 
     /** The command line goes first, then the config file, then the defaults. */
@@ -226,6 +281,11 @@ public final class ServeCommand extends DeviceCommand {
         var file = config == null
                 ? ConfigFile.NONE
                 : ConfigFile.read(config);
+        wantedAdmin = adminTable(file);
+        if (running == null) {
+            adminTable = wantedAdmin;
+        }
+        wantedAdmin.requireValid();
         fromFile = new Serving.FromFile(
                 file.targets().stream().map(ServerPlan.Target::iqn)
                         .collect(Collectors.toUnmodifiableSet()),

@@ -6,6 +6,7 @@ import lunar.cli.command.Failure;
 
 import java.io.IOException;
 import java.net.BindException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -23,6 +24,12 @@ import org.jspecify.annotations.Nullable;
 public final class Serving {
     /** The log of a running server. */
     static final System.Logger LOG = System.getLogger("lunar.server");
+
+    /** Begins the lines of {@link #reload} that are warnings. */
+    static final String WARNING = "warning: ";
+
+    /** Collects the warnings of a reload on its thread. */
+    private static final ThreadLocal<@Nullable List<String>> WARNINGS = new ThreadLocal<>();
 
     private Serving() {}
 
@@ -51,7 +58,7 @@ public final class Serving {
         return server;
     }
 
-    /** Returns what has changed, in lines for people. */
+    /** Returns what has changed, and the warnings of that, in lines for people. */
     public static List<String> reload(StorageServer server, ServerPlan plan)
             throws IOException, Failure {
         return reload(server, plan, FromFile.NOTHING);
@@ -59,7 +66,16 @@ public final class Serving {
 
     static List<String> reload(StorageServer server, ServerPlan plan, FromFile file)
             throws IOException, Failure {
-        return ChangeReport.lines(advised(() -> server.reload(plan), file));
+        var warnings = new ArrayList<String>();
+        WARNINGS.set(warnings);
+        try {
+            var lines = new ArrayList<>(
+                    ChangeReport.lines(advised(() -> server.reload(plan), file)));
+            lines.addAll(warnings);
+            return lines;
+        } finally {
+            WARNINGS.remove();
+        }
     }
 
     /** Writes warnings to the console. */
@@ -81,10 +97,17 @@ public final class Serving {
         public void warned(String message, @Nullable IOException cause) {
             if (isStarted) {
                 LOG.log(System.Logger.Level.WARNING, message, cause);
+                List<String> warnings = WARNINGS.get();
+                if (warnings != null) {
+                    warnings.add(WARNING + line(message, cause));
+                }
             } else {
-                console.remark(
-                        cause == null ? message : message + ": " + Errors.message(cause));
+                console.remark(line(message, cause));
             }
+        }
+
+        private static String line(String message, @Nullable IOException cause) {
+            return cause == null ? message : message + ": " + Errors.message(cause);
         }
 
         @Override

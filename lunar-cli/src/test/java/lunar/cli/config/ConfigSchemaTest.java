@@ -28,7 +28,8 @@ class ConfigSchemaTest {
             "portal", PortalTables.PORTAL_KEYS, "portal-group", PortalTables.GROUP_KEYS,
             "moved-to", PortalTables.MOVED_KEYS, "limits", ConfigFile.LIMIT_KEYS,
             "target", TargetTables.TARGET_KEYS, "lun", TargetTables.LUN_KEYS,
-            "initiator", TargetTables.INITIATOR_KEYS, "volume", VolumeTable.KEYS);
+            "initiator", TargetTables.INITIATOR_KEYS, "volume", VolumeTable.KEYS,
+            "admin", AdminTable.KEYS);
 
     private static JsonNode schema() throws IOException {
         return JsonMapper.shared().readTree(ConfigSchema.text());
@@ -89,7 +90,8 @@ class ConfigSchemaTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"colour = 'red'", "portals = ['a:b:c']", "luns = [1]",
-            "limits = {sessions = 0}", "limits = {poll = '5'}", "chap = 'me'",
+            "limits = {sessions = 0}", "admin = {listen = '127.0.0.1'}", "admin = {port = 1}",
+            "limits = {poll = '5'}", "chap = 'me'",
             "target = [{luns = ['ram:1MiB']}]", "target = [{iqn = 'a', luns2 = []}]",
             "portal-group = [{tag = 65536, portals = ['::1']}]", "data-digest = 'maybe'",
             "volume = [{name = 'v', members = []}]",

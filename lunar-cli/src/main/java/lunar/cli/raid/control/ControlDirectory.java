@@ -15,8 +15,11 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Directory of the sockets through which commands reach volumes. Only its owner may enter it, so a client of a socket
@@ -25,12 +28,17 @@ import java.util.UUID;
  * @param directory path of the directory
  */
 public record ControlDirectory(Path directory) {
-    /** Bytes of the longest name that a socket can have (sockaddr_un, less its end). */
-    private static final int MAX_PATH_BYTES = 107;
+    /** Bytes of the longest path that a socket can have (sockaddr_un, less its end). */
+    public static final int MAX_PATH_BYTES = 107;
+
     private static final int MAX_SOCKETS = 1024;
     private static final int MAX_TRIES = 500;
     private static final long TRY_MS = 10;
     private static final String SOCKET = ".sock";
+    private static final String SERVER = "serve-";
+    private static final String ADMIN = ".admin";
+    private static final Pattern ADMIN_NAME = Pattern
+            .compile("serve-(\\d{1,18})(?:-\\d+)?\\.admin");
     private static final String LONGEST = new UUID(0, 0) + "-" + Integer.MAX_VALUE;
     private static final String LOCK = ".lock";
     private static final Path TEMPORARY = Path.of("/tmp");
@@ -128,8 +136,37 @@ public record ControlDirectory(Path directory) {
         return String.valueOf(socket.getFileName()).startsWith(volume.toString());
     }
 
-    private Path socket(String name) throws IOException {
-        Path path = directory.resolve(name + SOCKET);
+    /**
+     * The admin socket of a server that this process runs.
+     *
+     * @param number of the server; 1 is the first one of the process
+     */
+    public Path adminSocket(int number) throws IOException {
+        return path(SERVER + ProcessHandle.current().pid() + (number == 1 ? "" : "-" + number)
+                + ADMIN);
+    }
+
+    /** Returns the process that has created an admin socket in its default place; empty for another path. */
+    public static OptionalLong adminProcess(Path socket) {
+        Matcher name = ADMIN_NAME.matcher(String.valueOf(socket.getFileName()));
+        return name.matches()
+                ? OptionalLong.of(Long.parseLong(name.group(1)))
+                : OptionalLong.empty();
+    }
+
+    /** Returns the admin sockets of all servers of this user in the usual places, that run or were killed. */
+    public static List<Path> adminSockets() throws IOException {
+        var sockets = new ArrayList<Path>();
+        for (ControlDirectory place : all()) {
+            sockets.addAll(place.entries(SERVER + "*" + ADMIN));
+        }
+        return sockets;
+    }
+
+    private Path socket(String name) throws IOException { return path(name + SOCKET); }
+
+    private Path path(String name) throws IOException {
+        Path path = directory.resolve(name);
         if (path.toString().getBytes(StandardCharsets.UTF_8).length > MAX_PATH_BYTES) {
             throw new IOException(path + " is too long for a socket path: set XDG_RUNTIME_DIR"
                     + " to a shorter path");
@@ -139,13 +176,17 @@ public record ControlDirectory(Path directory) {
 
     /** All sockets that there are, of volumes that run or were killed; none where others may enter. */
     List<Path> sockets() throws IOException {
+        return entries("*" + SOCKET);
+    }
+
+    private List<Path> entries(String glob) throws IOException {
         try {
             requirePrivate();
         } catch (IOException _) {
             return List.of();
         }
         var sockets = new ArrayList<Path>();
-        try (var entries = Files.newDirectoryStream(directory, "*" + SOCKET)) {
+        try (var entries = Files.newDirectoryStream(directory, glob)) {
             for (Path entry : entries) {
                 if (sockets.size() < MAX_SOCKETS) {
                     sockets.add(entry);

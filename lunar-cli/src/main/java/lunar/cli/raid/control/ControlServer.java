@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
+import lunar.admin.report.VolumeReport;
 import lunar.raid.service.RunningVolume;
 import tools.jackson.databind.JsonNode;
 
@@ -106,7 +107,7 @@ final class ControlServer implements AutoCloseable {
         boolean force = request.path("force").asBoolean(false);
         var more = new LinkedHashMap<String, Object>();
         switch (request.path("command").asString("")) {
-            case "status" -> more.put("status", StatusTree.of(volume));
+            case "status" -> more.put("status", VolumeReport.of(volume));
             case "fail" -> volume.fail(volume.slot(slot));
             case "replace" -> {
                 int number = volume.slot(slot);

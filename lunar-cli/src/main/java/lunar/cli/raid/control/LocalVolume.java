@@ -1,6 +1,7 @@
 package lunar.cli.raid.control;
 
 import java.io.IOException;
+import lunar.admin.report.VolumeReport;
 import lunar.block.Devices;
 import lunar.raid.service.RaidProvider;
 import lunar.raid.service.RunningVolume;
@@ -26,7 +27,7 @@ public final class LocalVolume implements VolumeControl {
     }
 
     @Override
-    public JsonNode status() { return JsonLines.tree(StatusTree.of(volume)); }
+    public JsonNode status() { return JsonLines.tree(VolumeReport.of(volume)); }
 
     @Override
     public void fail(String slot) throws IOException { volume.fail(volume.slot(slot)); }

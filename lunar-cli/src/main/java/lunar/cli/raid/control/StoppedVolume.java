@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
+import lunar.admin.report.VolumeReport;
 import lunar.block.DeviceUri;
 import lunar.raid.SlotState;
 import lunar.raid.metadata.Assembly;
@@ -72,12 +73,12 @@ public final class StoppedVolume {
         tree.put("why", why);
         var slots = new ArrayList<Map<String, Object>>();
         for (Candidate candidate : candidates) {
-            slots.add(StatusTree.slot(slots.size(), candidate.uri(), "", "unknown",
+            slots.add(VolumeReport.slot(slots.size(), candidate.uri(), "", "unknown",
                     DeviceContent.describe(candidate), 0, 0));
         }
         tree.put("slots", slots);
         return rest(tree, spec, spec.spares().stream()
-                .map(uri -> StatusTree.spare(uri, Optional.empty(), "")).toList());
+                .map(uri -> VolumeReport.spare(uri, Optional.empty(), "")).toList());
     }
 
     private static Map<String, Object> of(VolumeSpec spec, List<Candidate> candidates,
@@ -89,16 +90,16 @@ public final class StoppedVolume {
                 volume.description().volumeBlocks() * volume.description().blockSize());
         tree.put("blockSizeBytes", volume.description().blockSize());
         tree.put("chunkBytes", volume.shape().chunkBytes());
-        tree.put("consistency", StatusTree.word(volume.description().consistency()));
+        tree.put("consistency", VolumeReport.word(volume.description().consistency()));
         tree.put("checksums", volume.description().layout().hasChecksums());
         var slots = new ArrayList<Map<String, Object>>();
         for (Composition.Slot slot : composition.slots()) {
             MemberRecord member = volume.members().get(slots.size());
-            slots.add(StatusTree.slot(slots.size(),
+            slots.add(VolumeReport.slot(slots.size(),
                     slot.candidate().isEmpty()
                             ? ""
                             : candidates.get(slot.candidate().getAsInt()).uri(),
-                    member.uuid().toString(), StatusTree.word(switch (slot.use()) {
+                    member.uuid().toString(), VolumeReport.word(switch (slot.use()) {
                         case IN_SYNC -> SlotState.ACTIVE;
                         case REBUILDING -> SlotState.REBUILDING;
                         case STALE_COVERED, STALE, MISSING -> SlotState.FAILED;
@@ -109,7 +110,7 @@ public final class StoppedVolume {
         ReshapeRecord reshape = volume.reshape();
         if (reshape != null) { // continues at the next start
             all.put("walks",
-                    List.of(StatusTree.scan(new VolumeStatus.Scan(ScanKind.RESHAPE,
+                    List.of(VolumeReport.scan(new VolumeStatus.Scan(ScanKind.RESHAPE,
                             OptionalInt.empty(),
                             reshape.rows(), volume.shape().chunks(0), 0, OptionalLong.empty()))));
         }
@@ -131,7 +132,7 @@ public final class StoppedVolume {
                 away.add(uuid);
             } else {
                 String uri = candidates.get(index.getAsInt()).uri();
-                spares.add(StatusTree.spare(uri, Optional.of(uuid), ""));
+                spares.add(VolumeReport.spare(uri, Optional.of(uuid), ""));
                 named.remove(uri);
             }
         }
@@ -141,10 +142,10 @@ public final class StoppedVolume {
                             ? "becomes one when the volume runs"
                             : DeviceContent.describe(one))
                     .orElse("");
-            spares.add(StatusTree.spare(uri, Optional.empty(), why));
+            spares.add(VolumeReport.spare(uri, Optional.empty(), why));
         }
         away.stream().skip(named.size()).forEach(
-                uuid -> spares.add(StatusTree.spare("", Optional.of(uuid), "it is away")));
+                uuid -> spares.add(VolumeReport.spare("", Optional.of(uuid), "it is away")));
         return spares;
     }
 

@@ -17,6 +17,7 @@ import lunar.iscsi.spi.Transport;
 import lunar.scsi.Lun;
 import lunar.target.ServerLimits;
 import lunar.target.internal.task.ConnectionTasks;
+import lunar.target.status.ConnectionStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,6 +67,12 @@ final class FullFeature implements ConnectionPhase {
     Transport transport() { return transport; }
 
     Connection connection() { return connection; }
+
+    /** Returns the connection as operators see it. */
+    ConnectionStatus status() {
+        return new ConnectionStatus(cid(), connection.portal().spec().transport(),
+                transport.remote(), transport.local());
+    }
 
     /** Returns the tasks that have their allegiance to the connection. */
     ConnectionTasks tasks() {

@@ -1,5 +1,7 @@
 package lunar.target.internal.session;
 
+import java.time.Instant;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -7,6 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Predicate;
@@ -24,9 +27,12 @@ import lunar.scsi.target.Nexus;
 import lunar.scsi.target.ScsiTarget;
 import lunar.target.ServerLimits;
 import lunar.target.internal.task.ConnectionTasks;
+import lunar.target.internal.task.SessionCounters;
 import lunar.target.internal.task.SessionTasks;
 import lunar.target.internal.task.Task;
 import lunar.target.internal.task.TaskSession;
+import lunar.target.status.ConnectionStatus;
+import lunar.target.status.SessionStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +56,9 @@ public final class Session implements TaskSession {
     private final SessionAudit audit;
     /** CIDs of {@link #connections}, for other threads. */
     private volatile Set<Integer> cids = Set.of();
+    /** The status of {@link #connections}, by CID, for other threads. */
+    private volatile List<ConnectionStatus> statuses = List.of();
+    private volatile @Nullable Instant since;
     private final int maxTime2WaitSeconds;
     private volatile long keptSinceMs = NOT_KEPT;
     private volatile boolean begun;
@@ -199,7 +208,17 @@ public final class Session implements TaskSession {
         }
         connections.put(connection.cid(), connection);
         keptSinceMs = NOT_KEPT;
+        publish();
+        if (since == null) {
+            since = Instant.now(); // last: from now on operators see the session
+        }
+    }
+
+    /** Publishes which connections are open to other threads. */
+    private void publish() {
         cids = Set.copyOf(connections.keySet());
+        statuses = connections.values().stream().map(FullFeature::status)
+                .sorted(Comparator.comparingInt(ConnectionStatus::cid)).toList();
     }
 
     /**
@@ -239,7 +258,7 @@ public final class Session implements TaskSession {
 
     private void forget(FullFeature connection) {
         connections.remove(connection.cid(), connection);
-        cids = Set.copyOf(connections.keySet());
+        publish();
         tasks.forgetHeld(connection.tasks());
         tasks.fence().look();
     }
@@ -358,6 +377,37 @@ public final class Session implements TaskSession {
     public void askForLogout(long withinMs) {
         loop.execute(() -> connections()
                 .forEach(connection -> connection.connection().askForLogout(withinMs)));
+    }
+
+    /**
+     * Asks the initiator to log out within some time, after which the session is dropped, even if it is kept without a
+     * connection. Any thread.
+     *
+     * @return completes when the session has ended
+     */
+    public CompletableFuture<Void> logOut(long withinMs) {
+        askForLogout(withinMs);
+        // Not a delayed task, which would keep the session reachable after its end.
+        var _ = ended.copy().orTimeout(withinMs, TimeUnit.MILLISECONDS)
+                .exceptionally(_ -> {
+                    drop("the operator has logged it out");
+                    return null;
+                });
+        return ended.copy();
+    }
+
+    /** Returns the state of the session for operators; empty if it has not begun. Any thread. */
+    public Optional<SessionStatus> status() {
+        Instant began = since;
+        return began == null
+                ? Optional.empty()
+                : Optional.of(new SessionStatus(login.tsih(), login, began, statuses,
+                        tasks.counters().total()));
+    }
+
+    /** Returns the counters of the session's commands. Any thread. */
+    SessionCounters counters() {
+        return tasks.counters();
     }
 
     /** Announces to the initiator that its connections are dropped, and drops them (AsyncEvent 3). Any thread. */

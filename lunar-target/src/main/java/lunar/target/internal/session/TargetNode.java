@@ -3,6 +3,7 @@ package lunar.target.internal.session;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -25,6 +26,7 @@ import lunar.scsi.target.TargetPort;
 import lunar.scsi.target.UnitSpec;
 import lunar.target.InitiatorSpec;
 import lunar.target.TargetSpec;
+import lunar.target.status.CommandCounts;
 
 /**
  * A running target node: its spec, the SCSI device behind it, and the sessions that use it. The spec may change while
@@ -43,6 +45,8 @@ public final class TargetNode {
     private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
     private volatile TargetSpec spec;
     private volatile Map<Integer, LogicalUnit> luns = Map.of();
+    /** Counts of sessions that have ended, by unit; guarded by this. */
+    private final Map<LogicalUnit, CommandCounts> endedCounts = new HashMap<>();
     private boolean gone;
     /** Ends with the last change of states of shared units; guarded by this. */
     private CompletableFuture<Void> accessChanges = CompletableFuture.completedFuture(null);
@@ -124,6 +128,39 @@ public final class TargetNode {
     synchronized void leave(Session session) {
         if (sessions.remove(session)) {
             device.end(session.nexus());
+            for (LogicalUnit unit : Set.copyOf(luns.values())) {
+                session.counters().counts(unit.server()).ifPresent(counts -> endedCounts
+                        .merge(unit, counts.withoutInFlight(), CommandCounts::plus));
+            }
+        }
+    }
+
+    /**
+     * Returns the counts of the commands to the unit of a LUN of the target, of all sessions so far. Does not delay
+     * logins: the lock is not held while counters are read.
+     */
+    public CommandCounts counts(int lun) {
+        LogicalUnit unit;
+        List<Session> running;
+        CommandCounts sum;
+        synchronized (this) { // so that a session that ends meanwhile is counted once
+            unit = luns.get(lun);
+            if (unit == null) {
+                return CommandCounts.NONE;
+            }
+            running = List.copyOf(sessions);
+            sum = endedCounts.getOrDefault(unit, CommandCounts.NONE);
+        }
+        for (Session session : running) {
+            sum = session.counters().counts(unit.server()).map(sum::plus).orElse(sum);
+        }
+        return sum;
+    }
+
+    /** Drops the counters of a session for a unit, unless the target serves the unit again. On the loop's thread. */
+    private synchronized void forgetCounts(Session session, LogicalUnit unit) {
+        if (!luns.containsValue(unit)) {
+            session.tasks().forgetCounts(unit.server());
         }
     }
 
@@ -280,9 +317,17 @@ public final class TargetNode {
                 leaving.add(unit);
             }
         });
-        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
-                .thenCompose(_ -> CompletableFuture.allOf(leaving.stream().map(units::giveBack)
-                        .toArray(CompletableFuture[]::new)));
+        Set<LogicalUnit> kept = Set.copyOf(after.values());
+        endedCounts.keySet().retainAll(kept);
+        Set<LogicalUnit> removed = new HashSet<>(leaving);
+        removed.removeAll(kept);
+        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).thenCompose(_ -> {
+            CompletableFuture<Void> returned = CompletableFuture.allOf(
+                    leaving.stream().map(units::giveBack).toArray(CompletableFuture[]::new));
+            sessions.forEach(session -> session.loop().execute(
+                    () -> removed.forEach(unit -> forgetCounts(session, unit))));
+            return returned;
+        });
     }
 
     /** Updates the LUN map of a session, or ends the session if it has lost access. */

@@ -10,6 +10,7 @@ import lunar.iscsi.login.TaskReporting;
 import lunar.iscsi.session.CommandWindow;
 import lunar.iscsi.spi.EventLoop;
 import lunar.scsi.target.Buffers;
+import lunar.scsi.target.DeviceServer;
 import lunar.scsi.target.Nexus;
 import lunar.target.ServerLimits;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,7 @@ public final class SessionTasks implements TaskContext {
     private final MissingCommands missing;
     private final TaskAborts aborts;
     private final TaskTable tasks = new TaskTable();
+    private final SessionCounters counters = new SessionCounters();
     private final Map<Integer, Held> held = new HashMap<>();
     private int heldBytes;
     private int immediateCount;
@@ -60,7 +62,7 @@ public final class SessionTasks implements TaskContext {
         window = session.window();
         var quota = new CommandQuota(window, limits,
                 session.isDiscovery() ? 0 : session.device().units().size());
-        taskSets = new TaskSets(quota);
+        taskSets = new TaskSets(quota, counters);
         memory = new CommandMemory(buffers, quota);
         fence = new ResponseFence(session, limits.abortTimeoutMs(),
                 ANSWERS_PER_COMMAND * limits.commandsPerSession());
@@ -86,6 +88,16 @@ public final class SessionTasks implements TaskContext {
     }
 
     TaskSets taskSets() { return taskSets; }
+
+    /** Returns the counters of the session's commands. Any thread. */
+    public SessionCounters counters() {
+        return counters;
+    }
+
+    /** Drops the counters of a unit that is no longer served; see {@link TaskSets#forget}. */
+    public void forgetCounts(DeviceServer server) {
+        taskSets.forget(server);
+    }
 
     /** Returns the fence that orders the responses of all connections. */
     public ResponseFence fence() {

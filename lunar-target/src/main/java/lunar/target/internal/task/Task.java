@@ -68,6 +68,7 @@ public final class Task implements ScsiTask, Transport.Release {
 
     /** Number of Data-In PDUs that the transport has not released, plus other holders of the buffer. */
     private int holds;
+    private long beganNanos;
 
     /** @param rules the negotiated rules for the data of the commands of the connection */
     Task(TaskContext context, TaskConnection connection, BurstRules rules, DeviceServer server) {
@@ -95,6 +96,7 @@ public final class Task implements ScsiTask, Transport.Release {
         rank = null;
         whenEnded = null;
         holds = 0;
+        beganNanos = System.nanoTime();
     }
 
     TaskState state() { return state; }
@@ -113,6 +115,14 @@ public final class Task implements ScsiTask, Transport.Release {
     int itt() { return command.itt(); }
 
     int cmdSn() { return command.cmdSn(); }
+
+    /** Returns the operation code. */
+    int opcode() { return command.opcode(); }
+
+    /** Returns when the command has arrived, by {@link System#nanoTime}. */
+    long beganNanos() {
+        return beganNanos;
+    }
 
     boolean isImmediate() { return command.isImmediate(); }
 

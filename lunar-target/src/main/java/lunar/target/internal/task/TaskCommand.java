@@ -1,6 +1,7 @@
 package lunar.target.internal.task;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import lunar.iscsi.pdu.CommandHeader;
 import lunar.iscsi.pdu.ScsiCommand;
@@ -93,6 +94,11 @@ final class TaskCommand {
 
     /** Returns the CDB as received. */
     MemorySegment cdbBytes() { return cdbBytes; }
+
+    /** Returns the operation code. */
+    int opcode() {
+        return cdbBytes.get(ValueLayout.JAVA_BYTE, 0) & 0xff;
+    }
 
     boolean isPlain() { return plain; }
 

@@ -29,18 +29,22 @@ final class TaskSet {
             .comparingInt(task -> task.priority() == 0 ? Integer.MAX_VALUE : task.priority());
 
     private final UnitUsage usage;
+    private final CommandCounters counters;
     private final Rank head = new Rank();
     private final Deque<Rank> ranks = new ArrayDeque<>();
     private Rank last = new Rank();
     private int waitingCount;
     private boolean releasing;
 
-    TaskSet(UnitUsage usage) {
+    TaskSet(UnitUsage usage, CommandCounters counters) {
         this.usage = usage;
+        this.counters = counters;
         ranks.add(last);
     }
 
     UnitUsage usage() { return usage; }
+
+    CommandCounters counters() { return counters; }
 
     /** Places a task in the order when its turn by CmdSN has come. */
     void deliver(Task task) {
@@ -76,17 +80,27 @@ final class TaskSet {
     /** Removes a task that has ended, or was aborted before it began. */
     void leave(Task task) {
         usage.ended();
+        if (task.aborted()) {
+            counters.aborted();
+            counters.gone();
+        } else if (task.rank() == null) { // dropped before its turn
+            counters.gone();
+        } else {
+            counters.ended(task, System.nanoTime());
+        }
         remove(task);
     }
 
     /** Detaches an aborted task from the set: no task waits for it any longer, but it counts until {@link #letGo}. */
     void leaveBehind(Task task) {
+        counters.aborted();
         remove(task);
     }
 
     /** Stops counting a detached task after its device has completed it. */
     void letGo() {
         usage.ended();
+        counters.gone();
     }
 
     private void remove(Task task) {

@@ -14,22 +14,37 @@ final class TaskSets {
     private static final int MAX_IDLE = 256;
 
     private final CommandQuota quota;
+    private final SessionCounters counters;
     private final Map<DeviceServer, TaskSet> sets = new HashMap<>();
 
-    TaskSets(CommandQuota quota) { this.quota = quota; }
+    TaskSets(CommandQuota quota, SessionCounters counters) {
+        this.quota = quota;
+        this.counters = counters;
+    }
 
     /** Adds a command to the set of its unit, or rejects it if the set is full (SAM-5 section 5.3.1). */
     void join(Task task, @Nullable LogicalUnit unit, TaskAttribute attribute, int priority) {
         TaskSet set = of(task.server(), unit);
         if (quota.isFull(set.usage())) {
             task.out().decline(Status.TASK_SET_FULL);
+            set.counters().refused();
             return;
         }
         task.join(set, attribute, priority);
         set.usage().begun();
+        set.counters().begun();
         if (task.state() != TaskState.HELD) {
             set.deliver(task);
         }
+    }
+
+    /**
+     * Forgets a unit that is no longer served: its set together with its counters, because the set would use the
+     * forgotten counters if the unit were served again. Commands that are left behind keep the old set.
+     */
+    void forget(DeviceServer server) {
+        sets.remove(server);
+        counters.forget(server);
     }
 
     /** Returns the set of a unit; null stands for all LUNs without a unit. */
@@ -45,7 +60,8 @@ final class TaskSets {
         if (unit != null && sets.values().stream().anyMatch(set -> set.usage().share() != null)) {
             quota.isolate();
         }
-        var fresh = new TaskSet(new UnitUsage(quota, unit == null ? null : unit.share()));
+        var fresh = new TaskSet(new UnitUsage(quota, unit == null ? null : unit.share()),
+                counters.of(server));
         sets.put(server, fresh);
         return fresh;
     }

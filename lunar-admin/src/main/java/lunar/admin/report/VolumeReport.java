@@ -1,23 +1,57 @@
-package lunar.cli.raid.control;
+package lunar.admin.report;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import lunar.block.BlockDevice;
 import lunar.block.DeviceUri;
+import lunar.block.ForwardingDevice;
 import lunar.raid.service.RunningVolume;
 import lunar.raid.service.ScrubResult;
 import lunar.raid.service.VolumeSpec;
 import lunar.raid.service.VolumeStatus;
+import lunar.server.StorageServer;
+import lunar.server.UnitStatus;
 
 /** Converts the status of a volume to a tree of maps and lists for JSON output; docs/iraid.md describes the format. */
-final class StatusTree {
-    private StatusTree() {}
+public final class VolumeReport {
+    private VolumeReport() {}
+
+    /** Returns the volumes that a server serves, each once, in the order of its LUNs. */
+    public static List<RunningVolume> running(StorageServer server) {
+        return running(server.unitStatuses());
+    }
+
+    /** Returns the volumes of units, each once, in the order of the units. */
+    public static List<RunningVolume> running(List<UnitStatus> units) {
+        var found = new LinkedHashSet<RunningVolume>();
+        for (UnitStatus unit : units) {
+            BlockDevice device = unit.device().orElse(null);
+            while (device instanceof ForwardingDevice above) { // filters, then the volume
+                if (device instanceof RunningVolume volume) {
+                    found.add(volume);
+                }
+                device = above.below();
+            }
+        }
+        return List.copyOf(found);
+    }
+
+    /** Whether an operator should look at a volume: redundancy is missing, or blocks have lost their content. */
+    public static boolean isUnsound(VolumeStatus status) {
+        return switch (status.health()) {
+            case DEGRADED, REBUILDING, FAILED -> true;
+            case CLEAN, RESYNCING, RESHAPING -> status.badBlocks() > 0;
+        };
+    }
 
     /** Returns the status of a volume that runs in this process. */
-    static Map<String, Object> of(RunningVolume volume) {
+    public static Map<String, Object> of(RunningVolume volume) {
         VolumeStatus status = volume.status();
         var tree = new LinkedHashMap<String, Object>();
         tree.put("volume", status.title());
@@ -31,9 +65,9 @@ final class StatusTree {
         tree.put("chunkBytes", status.chunkBytes());
         tree.put("consistency", word(status.consistency()));
         tree.put("checksums", status.checksums());
-        tree.put("slots", status.slots().stream().map(StatusTree::slot).toList());
-        tree.put("walks", status.scans().stream().map(StatusTree::scan).toList());
-        tree.put("lastScrub", status.lastScrub().map(StatusTree::scrub).orElse(null));
+        tree.put("slots", status.slots().stream().map(VolumeReport::slot).toList());
+        tree.put("walks", status.scans().stream().map(VolumeReport::scan).toList());
+        tree.put("lastScrub", status.lastScrub().map(VolumeReport::scrub).orElse(null));
         var spares = new ArrayList<Map<String, Object>>();
         for (VolumeStatus.Spare spare : status.spares()) {
             spares.add(spare(spare.uri(), spare.member(), spare.why()));
@@ -51,15 +85,19 @@ final class StatusTree {
         return tree;
     }
 
-    static String word(Enum<?> value) { return value.name().toLowerCase(Locale.ROOT); }
+    /** Returns the name of a constant in lower case. */
+    public static String word(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
+    }
 
     private static Map<String, Object> slot(VolumeStatus.Slot slot) {
         return slot(slot.slot(), slot.uri(), slot.member().toString(), word(slot.state()),
                 slot.why(), slot.repairs(), slot.errors());
     }
 
-    static Map<String, Object> slot(int slot, String uri, String uuid, String state, String why,
-            long repairs, long errors) {
+    /** Returns the tree of a slot. */
+    public static Map<String, Object> slot(int slot, String uri, String uuid, String state,
+            String why, long repairs, long errors) {
         var tree = new LinkedHashMap<String, Object>();
         tree.put("slot", slot);
         tree.put("uri", DeviceUri.withoutSecret(uri));
@@ -71,7 +109,8 @@ final class StatusTree {
         return tree;
     }
 
-    static Map<String, Object> spare(String uri, Optional<UUID> member, String why) {
+    /** Returns the tree of a spare. */
+    public static Map<String, Object> spare(String uri, Optional<UUID> member, String why) {
         var tree = new LinkedHashMap<String, Object>();
         tree.put("uri", DeviceUri.withoutSecret(uri));
         tree.put("uuid", member.map(UUID::toString).orElse(null));
@@ -79,7 +118,8 @@ final class StatusTree {
         return tree;
     }
 
-    static Map<String, Object> scan(VolumeStatus.Scan scan) {
+    /** Returns the tree of a background scan. */
+    public static Map<String, Object> scan(VolumeStatus.Scan scan) {
         var tree = new LinkedHashMap<String, Object>();
         tree.put("kind", scan.kind().toString());
         tree.put("slot", scan.slot().isEmpty() ? null : scan.slot().getAsInt());
@@ -92,7 +132,8 @@ final class StatusTree {
         return tree;
     }
 
-    static Map<String, Object> scrub(ScrubResult result) {
+    /** Returns the tree of the result of a scrub. */
+    public static Map<String, Object> scrub(ScrubResult result) {
         var tree = new LinkedHashMap<String, Object>();
         tree.put("clean", result.isClean());
         tree.put("stripes", result.stripes());

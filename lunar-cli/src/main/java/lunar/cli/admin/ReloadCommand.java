@@ -1,0 +1,31 @@
+package lunar.cli.admin;
+
+import java.io.IOException;
+import lunar.admin.client.AdminClient;
+import lunar.cli.command.Console;
+import picocli.CommandLine.Command;
+import tools.jackson.databind.JsonNode;
+
+/** {@code lunar reload}: applies the config file again. */
+@Command(name = "reload",
+        description = "Have a running server read its config file again, as kill -HUP does, and show what has"
+                + " changed. If the file is wrong, nothing changes, and the exit status is 1.",
+        footer = {"", "Examples:", "  lunar reload",
+                "  lunar config check lunar.toml && lunar reload --config lunar.toml"})
+public final class ReloadCommand extends AdminCommand {
+    public ReloadCommand(Console console) { super(console); }
+
+    @Override
+    int execute(AdminClient client) throws IOException {
+        JsonNode document = client.post("/v1/reload");
+        if (printsJson(document)) {
+            return 0;
+        }
+        JsonNode changes = document.path("changes");
+        if (changes.valueStream().allMatch(line -> line.asString("").startsWith("warning: "))) {
+            console().out().println("reloaded; nothing that is served has changed");
+        }
+        changes.forEach(change -> console().out().println(change.asString("")));
+        return 0;
+    }
+}

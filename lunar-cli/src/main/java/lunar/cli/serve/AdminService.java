@@ -1,0 +1,143 @@
+package lunar.cli.serve;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import lunar.admin.AdminOptions;
+import lunar.admin.AdminServer;
+import lunar.admin.report.Administered;
+import lunar.admin.report.RefusedException;
+import lunar.cli.command.Errors;
+import lunar.cli.command.Failure;
+import lunar.cli.command.Version;
+import lunar.cli.config.AdminTable;
+import lunar.cli.config.Portal;
+import lunar.cli.raid.control.ControlDirectory;
+import lunar.server.StorageServer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The admin API of {@code serve}. Without settings it is a Unix socket in the user's run directory; a failure to create
+ * that is logged, not fatal. Thread-safe.
+ */
+final class AdminService implements AutoCloseable {
+    /** Servers of one process, as in tests. */
+    private static final int MAX_SERVERS = 100;
+
+    /** Reads the configuration again, see {@link Administered#reload}. */
+    interface Reload {
+        List<String> run() throws RefusedException;
+    }
+
+    private record Subject(StorageServer server, Optional<Path> configFile,
+            Optional<Path> stateDirectory, Reload how) implements Administered {
+        @Override
+        public String version() {
+            try {
+                return Version.number();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        @Override
+        public List<String> reload() throws RefusedException { return how.run(); }
+    }
+
+    private final AdminTable table;
+    private final Optional<Path> config;
+    private final Optional<Path> state;
+    private final Reload reload;
+    private @Nullable AdminServer running;
+    private boolean closed;
+
+    /**
+     * @param config the config file that is reloaded
+     * @param state the state directory
+     */
+    AdminService(AdminTable table, Optional<Path> config, Optional<Path> state, Reload reload) {
+        this.table = table;
+        this.config = config;
+        this.state = state;
+        this.reload = reload;
+    }
+
+    /** Starts it where the configuration says. */
+    void startExplicit(StorageServer server) throws Failure {
+        if (!table.enabled() || !table.isExplicit()) {
+            return;
+        }
+        try {
+            Optional<Path> socket = table.socket();
+            if (socket.isEmpty()) {
+                socket = Optional.of(freeSocket());
+            }
+            start(server, socket.get());
+        } catch (IOException e) {
+            throw new Failure("the admin API does not start: " + message(e), e);
+        }
+    }
+
+    /** Starts it in the default place, if the configuration does not name one. Does not wait for it. */
+    void startDefault(StorageServer server) {
+        if (table.enabled() && !table.isExplicit()) {
+            Thread.ofPlatform().daemon().name("lunar-admin").start(() -> {
+                try {
+                    start(server, freeSocket());
+                } catch (Throwable e) { // a class that an image lacks, too: it serves its hosts all the same
+                    Serving.LOG.log(System.Logger.Level.WARNING,
+                            "'lunar status' and others cannot reach this server: " + message(e),
+                            e instanceof IOException ? null : e);
+                }
+            });
+        }
+    }
+
+    private synchronized void start(StorageServer server, Path socket) throws IOException {
+        if (closed) {
+            return;
+        }
+        Optional<Portal> listen = table.listen();
+        try {
+            running = AdminServer.start(new AdminOptions(Optional.of(socket),
+                    listen.isEmpty() ? Optional.empty() : Optional.of(listen.get().resolve()),
+                    table.tokenFile(), table.allowRemote()),
+                    new Subject(server, config, state, reload));
+        } catch (Failure e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    /** Returns one line; a failure of the file system has only a path for a message. */
+    private static String message(Throwable e) {
+        return e instanceof FileSystemException file && file.getReason() == null
+                ? "cannot create or access " + file.getFile() + " ("
+                        + file.getClass().getSimpleName() + ")"
+                : Errors.message(e);
+    }
+
+    private static Path freeSocket() throws IOException {
+        StaleSockets.remove();
+        ControlDirectory place = ControlDirectory.ofUser();
+        for (int number = 1; number < MAX_SERVERS; number++) {
+            Path socket = place.adminSocket(number);
+            if (!Files.exists(socket) || !AdminServer.isAlive(socket)) {
+                return socket;
+            }
+        }
+        throw new IOException("this process runs " + MAX_SERVERS + " servers already");
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (running != null) {
+            running.close();
+            running = null;
+        }
+    }
+}
