@@ -277,7 +277,7 @@ run_tests() {
 # lunar ARG...: the command of this checkout (# check: guest). `check` has shared it at the path that it has on the host,
 # for which its ahead-of-time cache was made.
 lunar_dist=$(sed -n 's|^[^ ]* \(.*/dist\) ro$|\1|p' /run/lab/mounts 2>/dev/null || true)
-lunar_command=(java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:AOTCache="$lunar_dist/lunar.aot" -Xlog:aot=off -Xlog:cds=off
+lunar_command=(java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:AOTCache="$lunar_dist/lunar.aot" '-Xlog:aot*=off' '-Xlog:cds*=off'
     --module-path "$lunar_dist/lib" --enable-native-access=lunar.store,lunar.tcp,lunar.rdma --module lunar.cli/lunar.cli.Main)
 lunar() { "${lunar_command[@]}" "$@"; }
 

@@ -54,6 +54,8 @@ echo "started: $(state StatusText)"
 start_iscsid
 iscsi_login "$iqn" "$portal"
 disk=$(iscsi_disk 0) session=$(iscsi_session)
+lunar sessions --config "$config" | grep -q iqn.2026-01.org.lunar:guest || die "lunar sessions: $(lunar sessions --config "$config")"
+lunar status --config "$config"
 dd if=/dev/urandom of="$disk" bs=1M count=32 oflag=direct status=none
 data=$(sum "$disk")
 echo "$data" >/root/data

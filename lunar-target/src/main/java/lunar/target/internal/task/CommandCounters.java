@@ -135,6 +135,7 @@ final class CommandCounters {
     CommandCounts snapshot() {
         // First, and with acquire semantics, so that what is in flight is never negative.
         long ended = (long) VALUES.getAcquire(values, ENDED);
+        long inFlight = get(BEGUN) - ended; // at once: commands come and go
         var conditions = new EnumMap<SenseKey, Long>(SenseKey.class);
         for (SenseKey key : SenseKey.values()) {
             long count = get(SENSE + key.code());
@@ -144,7 +145,7 @@ final class CommandCounters {
         }
         return new CommandCounts(latencies(READ), latencies(WRITE), latencies(OTHER),
                 get(READ_BYTES), get(WRITTEN_BYTES), conditions, get(CONFLICTS), get(BUSY),
-                get(ABORTED), get(BEGUN) - ended);
+                get(ABORTED), inFlight);
     }
 
     private Latencies latencies(int kind) {
