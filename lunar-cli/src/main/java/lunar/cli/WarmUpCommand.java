@@ -26,6 +26,7 @@ import picocli.CommandLine.Command;
 final class WarmUpCommand extends DeviceCommand {
     private static final Pattern PORTAL = Pattern.compile("on (127\\.0\\.0\\.1:\\d+)");
     private static final long START_MS = 5_000;
+    private static final long END_MS = 60_000;
     private static final long POLL_MS = 10;
 
     WarmUpCommand(Console console) { super(console); }
@@ -58,13 +59,22 @@ final class WarmUpCommand extends DeviceCommand {
                 run(nowhere, command, "--socket", admin.toString());
                 run(nowhere, command, "--json", "--socket", admin.toString());
             }
-            String _ = AdminClient.of(admin).text("/metrics");
+            metrics(admin);
         }
         server.interrupt();
-        server.join(START_MS);
+        server.join(END_MS);
         Files.deleteIfExists(folder.resolve("admin.sock.lock"));
+        Files.deleteIfExists(admin);
         Files.deleteIfExists(folder);
         return 0;
+    }
+
+    private static void metrics(Path admin) {
+        try {
+            String _ = AdminClient.of(admin).text("/metrics");
+        } catch (IOException e) { // the start of a server that nobody waits for
+            System.getLogger("lunar.cli").log(System.Logger.Level.DEBUG, "warm-up", e);
+        }
     }
 
     private static void readConfig(PrintStream out) throws IOException {

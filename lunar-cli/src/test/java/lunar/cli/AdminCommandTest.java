@@ -18,6 +18,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import lunar.admin.AdminServer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import lunar.block.BlockDevice;
@@ -173,7 +174,7 @@ class AdminCommandTest {
     void shouldFindTheOnlyServerOfTheUserOrAskWhichOne() throws Exception {
         Path runtime = Files.createDirectory(folder.resolve("run"),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        var place = Map.of("XDG_RUNTIME_DIR", runtime.toString());
+        var place = Map.of("LUNAR_RUNTIME_DIR", runtime.resolve("lunar").toString());
         Path err = folder.resolve("err.txt");
         var first = new ServingProcess(err, place, "ram:1MiB", "--portal", "127.0.0.1:0");
         try {
@@ -206,10 +207,10 @@ class AdminCommandTest {
     }
 
     private static void await(Path socket) throws InterruptedException {
-        for (int i = 0; i < 6000 && !Files.exists(socket); i++) {
+        for (int i = 0; i < 6000 && !AdminServer.isAlive(socket); i++) {
             Thread.sleep(10);
         }
-        assertThat(socket).exists();
+        assertThat(AdminServer.isAlive(socket)).isTrue();
     }
 
     /** Runs a command as a process of its own, with variables, and returns all that it says. */
@@ -273,7 +274,8 @@ class AdminCommandTest {
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         try (var hung = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             hung.bind(UnixDomainSocketAddress.of(place.resolve("serve-77.admin")));
-            assertThat(asked(Map.of("XDG_RUNTIME_DIR", runtime.toString()), 4, "status"))
+            assertThat(asked(Map.of("LUNAR_RUNTIME_DIR", runtime.resolve("lunar").toString()), 4,
+                    "status"))
                     .contains("process 77 has the socket", "does not answer within 5 s");
         }
     }

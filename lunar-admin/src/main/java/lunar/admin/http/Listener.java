@@ -13,12 +13,14 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -31,6 +33,8 @@ public final class Listener implements AutoCloseable {
     private static final int MAX_LINE_BYTES = 2048;
     private static final int MAX_HEADERS_BYTES = 8 << 10;
     private static final int MAX_BODY_BYTES = 64 << 10;
+    /** Bytes of sun_path, less its terminator (unix(7)). */
+    private static final int MAX_PATH_BYTES = 107;
     private static final Duration MAX_IDLE = Duration.ofSeconds(30);
     private static final Duration IDLE_CHECK = Duration.ofSeconds(5);
     private static final Duration GRACE = Duration.ofMillis(500);
@@ -65,7 +69,7 @@ public final class Listener implements AutoCloseable {
                 (chain, request, response) -> authenticate(secret, chain, request, response)));
         api.addTo(routing);
         try {
-            tryBind(address);
+            requireUsable(address);
             WebServer server = WebServer.builder().shutdownHook(false)
                     .featuresDiscoverServices(false).bindAddress(address)
                     .addProtocol(Http1Config.builder().maxPrologueLength(MAX_LINE_BYTES)
@@ -87,15 +91,24 @@ public final class Listener implements AutoCloseable {
     }
 
     /** Throws if an address cannot be used, of which the web server would log a stack trace and return normally. */
-    private static void tryBind(SocketAddress address) throws IOException {
-        boolean isUnix = address instanceof UnixDomainSocketAddress;
-        try (var probe = isUnix
-                ? ServerSocketChannel.open(StandardProtocolFamily.UNIX)
-                : ServerSocketChannel.open()) {
-            probe.bind(address);
+    private static void requireUsable(SocketAddress address) throws IOException {
+        if (!(address instanceof UnixDomainSocketAddress unix)) {
+            try (var probe = ServerSocketChannel.open()) {
+                probe.bind(address);
+            }
+            return;
         }
-        if (address instanceof UnixDomainSocketAddress unix) {
-            Files.delete(unix.getPath());
+        Path path = unix.getPath().toAbsolutePath();
+        if (path.toString().getBytes(StandardCharsets.UTF_8).length > MAX_PATH_BYTES) {
+            throw new IOException("the path is too long: a socket's has at most " + MAX_PATH_BYTES
+                    + " bytes");
+        }
+        Path directory = Objects.requireNonNull(path.getParent(), "the parent of a socket");
+        if (!Files.isDirectory(directory)) {
+            throw new IOException("the directory " + directory + " does not exist");
+        }
+        if (!Files.isWritable(directory)) {
+            throw new IOException("the directory " + directory + " cannot be written to");
         }
     }
 

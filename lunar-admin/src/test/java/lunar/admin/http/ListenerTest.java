@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import lunar.admin.AdminOptions;
 import lunar.admin.AdminServer;
 import lunar.admin.client.AdminClient;
@@ -27,6 +28,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(600)
 class ListenerTest {
     private static final Duration SHORT = Duration.ofMillis(300);
+    /** Enough for a request on a machine under load. */
+    private static final Duration REQUEST = Duration.ofSeconds(4);
     private static final Duration LONG = Duration.ofMinutes(10);
 
     @TempDir
@@ -76,7 +79,7 @@ class ListenerTest {
         try (var fixture = new AdminFixture(folder)) {
             fixture.reloading = () -> {
                 try {
-                    Thread.sleep(SHORT.multipliedBy(4));
+                    Thread.sleep(REQUEST.multipliedBy(2));
                 } catch (InterruptedException e) {
                     throw new IllegalStateException(e);
                 }
@@ -84,7 +87,7 @@ class ListenerTest {
             Path socket = folder.resolve("slow.sock");
             try (Listener _ = Listener.start(UnixDomainSocketAddress.of(socket),
                     new Api(fixture.subject()), Optional.empty(),
-                    new RequestDeadlines(SHORT, LONG))) {
+                    new RequestDeadlines(REQUEST, LONG))) {
                 assertThat(AdminClient.of(socket).post("/v1/reload").path("changes").size())
                         .isEqualTo(1);
             }
@@ -101,22 +104,32 @@ class ListenerTest {
     void shouldListenAgainAfterAFailure() throws Exception {
         try (var fixture = new AdminFixture(folder)) {
             Path socket = folder.resolve("failing.sock");
-            ListenerWatch.Start start = () -> Listener.start(UnixDomainSocketAddress.of(socket),
-                    new Api(fixture.subject()), Optional.empty());
+            var starts = new AtomicInteger();
+            ListenerWatch.Start start = () -> {
+                Listener listener = Listener.start(UnixDomainSocketAddress.of(socket),
+                        new Api(fixture.subject()), Optional.empty());
+                starts.incrementAndGet();
+                return listener;
+            };
             Set<Thread> others = Thread.getAllStackTraces().keySet();
             try (ListenerWatch _ = ListenerWatch.of(start.run(), start, SHORT)) {
                 Files.delete(socket);
+                awaitStarts(starts, 2);
                 awaitHealth(socket);
                 Thread.getAllStackTraces().keySet().stream()
                         .filter(thread -> !others.contains(thread)
                                 && thread.getName().startsWith("server-"))
                         .forEach(Thread::interrupt); // ends the accept loop
-                while (SocketLock.isAlive(socket)) {
-                    Thread.sleep(1);
-                }
+                awaitStarts(starts, 3);
                 awaitHealth(socket);
             }
             assertThat(socket).doesNotExist();
+        }
+    }
+
+    private static void awaitStarts(AtomicInteger starts, int count) throws InterruptedException {
+        while (starts.get() < count) {
+            Thread.sleep(10);
         }
     }
 

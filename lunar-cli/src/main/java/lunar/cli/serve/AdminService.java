@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import lunar.admin.AdminOptions;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * that is logged, not fatal. Thread-safe.
  */
 final class AdminService implements AutoCloseable {
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(3);
     /** Servers of one process, as in tests. */
     private static final int MAX_SERVERS = 100;
 
@@ -72,11 +74,7 @@ final class AdminService implements AutoCloseable {
             return;
         }
         try {
-            Optional<Path> socket = table.socket();
-            if (socket.isEmpty()) {
-                socket = Optional.of(freeSocket());
-            }
-            start(server, socket.get());
+            start(server, table.socket().or(AdminService::usualSocket));
         } catch (IOException e) {
             throw new Failure("the admin API does not start: " + message(e), e);
         }
@@ -87,7 +85,7 @@ final class AdminService implements AutoCloseable {
         if (table.enabled() && !table.isExplicit()) {
             Thread.ofPlatform().daemon().name("lunar-admin").start(() -> {
                 try {
-                    start(server, freeSocket());
+                    start(server, Optional.of(freeSocket()));
                 } catch (Throwable e) { // a class that an image lacks, too: it serves its hosts all the same
                     Serving.LOG.log(System.Logger.Level.WARNING,
                             "'lunar status' and others cannot reach this server: " + message(e),
@@ -97,13 +95,25 @@ final class AdminService implements AutoCloseable {
         }
     }
 
-    private synchronized void start(StorageServer server, Path socket) throws IOException {
+    /** Returns the socket beside a TCP address; empty, with a warning, if there is no place for it. */
+    private static Optional<Path> usualSocket() {
+        try {
+            return Optional.of(freeSocket());
+        } catch (IOException e) {
+            Serving.LOG.log(System.Logger.Level.WARNING,
+                    "the admin API has no socket, only its TCP address: " + message(e));
+            return Optional.empty();
+        }
+    }
+
+    private synchronized void start(StorageServer server, Optional<Path> socket)
+            throws IOException {
         if (closed) {
             return;
         }
         Optional<Portal> listen = table.listen();
         try {
-            running = AdminServer.start(new AdminOptions(Optional.of(socket),
+            running = AdminServer.start(new AdminOptions(socket,
                     listen.isEmpty() ? Optional.empty() : Optional.of(listen.get().resolve()),
                     table.tokenFile(), table.allowRemote()),
                     new Subject(server, config, state, reload));
@@ -132,8 +142,18 @@ final class AdminService implements AutoCloseable {
         throw new IOException("this process runs " + MAX_SERVERS + " servers already");
     }
 
+    /** Stops it, within a bounded time: what is closed after it must be, too. */
     @Override
-    public synchronized void close() {
+    public void close() {
+        Thread closing = Thread.ofPlatform().daemon().name("lunar-admin-close").start(this::stop);
+        try {
+            boolean _ = closing.join(CLOSE_LIMIT);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized void stop() {
         closed = true;
         if (running != null) {
             running.close();

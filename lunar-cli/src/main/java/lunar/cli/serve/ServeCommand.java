@@ -171,7 +171,7 @@ public final class ServeCommand extends DeviceCommand {
             var end = EndSignal.closing(console(), notifier::stopping, api, server);
             try {
                 api.startExplicit(server);
-                announce(server);
+                started(server);
                 if (config != null && hangups.isEmpty()) {
                     console().remark("SIGHUP is ignored in this process, as under nohup: " + config
                             + " is only read at the start");
@@ -180,9 +180,7 @@ public final class ServeCommand extends DeviceCommand {
                     console().remark("the target's name is " + TargetTables.DEFAULT_IQN
                             + "; change it with --iqn");
                 }
-                notifier.ready(ChangeReport.summary(server));
                 api.startDefault(server);
-                started(server);
                 end.await();
             } finally {
                 end.cancel();
@@ -207,8 +205,11 @@ public final class ServeCommand extends DeviceCommand {
         }
     }
 
+    /** Announces what is served; reloads are possible from then on. */
     private synchronized void started(StorageServer server) {
         running = server;
+        announce(server);
+        notifier.ready(ChangeReport.summary(server));
         if (reloadDue) {
             reloadAtSignal(server);
         }

@@ -5,6 +5,7 @@ import java.net.ConnectException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.OptionalLong;
 import lunar.cli.raid.control.ControlDirectory;
@@ -20,7 +21,7 @@ final class StaleSockets {
                 OptionalLong process = ControlDirectory.adminProcess(socket);
                 // Both: a server in another PID namespace answers, and one that just starts does not yet.
                 if (process.isPresent() && ProcessHandle.of(process.getAsLong()).isEmpty()
-                        && isRefused(socket)) {
+                        && isSocket(socket) && isRefused(socket)) {
                     Files.deleteIfExists(socket);
                     Files.deleteIfExists(socket.resolveSibling(socket.getFileName() + ".lock"));
                 }
@@ -29,6 +30,12 @@ final class StaleSockets {
                         "cannot remove {0}: {1}", socket, e.getMessage());
             }
         }
+    }
+
+    private static boolean isSocket(Path path) throws IOException {
+        int type = (Integer) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS)
+                & 0170000;
+        return type == 0140000; // S_IFSOCK
     }
 
     private static boolean isRefused(Path socket) throws IOException {

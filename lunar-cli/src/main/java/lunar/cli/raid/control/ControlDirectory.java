@@ -76,6 +76,10 @@ public record ControlDirectory(Path directory) {
 
     /** Returns all possible directories of this user's volumes, in order of preference. */
     static List<ControlDirectory> all() throws IOException {
+        String only = System.getenv("LUNAR_RUNTIME_DIR");
+        if (only != null && !only.isEmpty()) {
+            return List.of(new ControlDirectory(Path.of(only).toAbsolutePath()));
+        }
         var bases = new ArrayList<Path>();
         String runtime = System.getenv("XDG_RUNTIME_DIR");
         if (runtime != null && !runtime.isEmpty()) {
