@@ -88,6 +88,15 @@ public final class AdminServer implements AutoCloseable {
         return SocketLock.isAlive(socket);
     }
 
+    /**
+     * Removes a socket and its lock file if the server that created them no longer runs.
+     *
+     * @throws IOException if a server uses it, or it is not a socket; then nothing is removed
+     */
+    public static void removeStale(Path socket) throws IOException {
+        SocketLock.acquire(socket).close();
+    }
+
     private static Listener onSocket(Path socket, Api api) throws IOException {
         Listener listener = Listener.start(UnixDomainSocketAddress.of(socket), api,
                 Optional.empty());
