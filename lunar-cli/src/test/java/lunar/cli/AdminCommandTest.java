@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -23,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
+import lunar.testkit.FreePorts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -231,7 +230,7 @@ class AdminCommandTest {
         Files.writeString(token, "a-token-of-the-tests\n");
         Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-r--r--"));
         Path file = config("ram:1MiB");
-        int port = freePort();
+        int port = FreePorts.one();
         Files.writeString(file, Files.readString(file).replace("[admin]\n",
                 "[admin]\nlisten = \"127.0.0.1:" + port + "\"\ntoken-file = \"" + token + "\"\n"));
         CommandRun.of("serve", "--config", file.toString()).fails(1, "chmod 600");
@@ -247,12 +246,6 @@ class AdminCommandTest {
             CommandRun.of("status", "--address", address, "--token-file", token.toString())
                     .fails(1, "bearer token");
             CommandRun.of("status", "--address", address).fails(2, "--token-file");
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
         }
     }
 

@@ -28,7 +28,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class AdminClient {
     /** Time to connect and to get a document. */
-    private static final Duration READ_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration READ_TIMEOUT = Duration.ofSeconds(30);
     /** Time to log a session out, for which the server waits 12 s at most. */
     private static final Duration DELETE_TIMEOUT = Duration.ofSeconds(30);
     /** Time for an action: a reload may have to open devices. */
