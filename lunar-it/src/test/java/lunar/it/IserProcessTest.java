@@ -24,7 +24,8 @@ class IserProcessTest {
     private static final int CHUNK = 128 * BLOCK;
     private static final int WRITERS = 4;
     private static final int WARM_UP = 300;
-    private static final int CONNECTIONS = 1000;
+    private static final int CONNECTIONS = 500;
+    private static final int ROUNDS = 3;
     private static final int REMAINING_BYTES = 8 << 10;
 
     @TempDir
@@ -65,15 +66,20 @@ class IserProcessTest {
 
     @Test
     void shouldNotGrowInMemoryOverAThousandConnections() throws Exception {
-        // The heap has its final size from the start, so that resident memory grows by native memory only.
+        // The heap has its final size from the start, so that resident memory grows by native memory only. What the
+        // JVM compiles late grows it too, but not in each round, as what connections leave behind would.
         try (var server = serve("127.0.0.1:0", Map.of("JAVA_TOOL_OPTIONS",
-                "-Xms64m -Xmx64m -XX:+AlwaysPreTouch"))) {
+                "-Xms64m -Xmx64m -XX:+AlwaysPreTouch -XX:TieredStopAtLevel=1"))) {
             String url = url(server.portal(1));
             connect(url, WARM_UP);
-            long before = server.residentBytes();
-            connect(url, CONNECTIONS);
-            assertThat((server.residentBytes() - before) / CONNECTIONS)
-                    .as("bytes of a connection that remain").isLessThan(REMAINING_BYTES);
+            long least = Long.MAX_VALUE;
+            for (int round = 0; round < ROUNDS; round++) {
+                long before = server.residentBytes();
+                connect(url, CONNECTIONS);
+                least = Math.min(least, (server.residentBytes() - before) / CONNECTIONS);
+            }
+            assertThat(least).as("bytes of a connection that remain")
+                    .isLessThan(REMAINING_BYTES);
         }
     }
 

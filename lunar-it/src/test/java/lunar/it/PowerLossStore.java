@@ -16,6 +16,7 @@ import lunar.osd.wire.ObjectId;
 final class PowerLossStore {
     private record Write(long offset, long bytes) {}
 
+    private long writtenBytes;
     private final ObjectStore behind = ObjectStores.inMemory();
     private final Map<ObjectId, List<Write>> unflushed = new ConcurrentHashMap<>();
     private final ObjectStore store = (ObjectStore) Proxy.newProxyInstance(
@@ -36,10 +37,13 @@ final class PowerLossStore {
 
     private synchronized void note(String method, Object... arguments) {
         switch (method) {
-            case "write" -> unflushed.computeIfAbsent((ObjectId) arguments[0],
-                    _ -> new ArrayList<>())
-                    .add(new Write((long) arguments[1],
-                            ((MemorySegment) arguments[2]).byteSize()));
+            case "write" -> {
+                var write = new Write((long) arguments[1],
+                        ((MemorySegment) arguments[2]).byteSize());
+                unflushed.computeIfAbsent((ObjectId) arguments[0], _ -> new ArrayList<>())
+                        .add(write);
+                writtenBytes += write.bytes();
+            }
             case "flush" -> {
                 if (arguments.length == 0) {
                     unflushed.clear();
@@ -53,8 +57,9 @@ final class PowerLossStore {
         }
     }
 
-    synchronized long unflushedBytes() {
-        return unflushed.values().stream().flatMap(List::stream).mapToLong(Write::bytes).sum();
+    /** Returns the number of bytes that were ever written, flushed or not. */
+    synchronized long writtenBytes() {
+        return writtenBytes;
     }
 
     /** Loses what was not flushed; returns how many bytes. */
