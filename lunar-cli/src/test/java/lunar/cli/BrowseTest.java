@@ -93,7 +93,7 @@ class BrowseTest {
         }
         String printed = new String(process.getInputStream().readAllBytes(),
                 StandardCharsets.UTF_8);
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).as(printed).isZero();
     }
 
@@ -275,7 +275,7 @@ class BrowseTest {
         URI uri = URI.create(base);
         try (var socket = new Socket()) {
             socket.connect(new InetSocketAddress(uri.getHost(), uri.getPort()));
-            socket.setSoTimeout(60_000);
+            socket.setSoTimeout(120_000);
             socket.getOutputStream().write(
                     request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")
                             .getBytes(StandardCharsets.ISO_8859_1));
@@ -328,7 +328,7 @@ class BrowseTest {
             String url = out.readLine().replaceFirst(".* at ", "");
             assertThat(HttpAnswer.to("GET", url + "0/README").text()).isEqualTo("Grüße\n");
             process.destroy();
-            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).as(Files.readString(err)).isZero();
         } finally {
             process.destroyForcibly();

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import lunar.testkit.FreePorts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,11 +83,7 @@ class DeviceErrorsTest {
 
     @Test
     void shouldReportThatNothingListens() throws Exception {
-        String portal;
-        try (var serving = new CommandRun.Serving(1, "serve", "ram:1MiB", "--portal",
-                "127.0.0.1:0")) {
-            portal = serving.portal();
-        }
+        String portal = "127.0.0.1:" + FreePorts.one();
         CommandRun.of("discover", portal).fails(1, portal, "refused", "listens");
         CommandRun.of("info", "iscsi://" + portal + "/iqn.2026-11.org.example:d/0").fails(1,
                 portal, "refused", "listens");

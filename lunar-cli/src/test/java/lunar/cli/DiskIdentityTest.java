@@ -96,7 +96,7 @@ class DiskIdentityTest {
         try {
             Process probe = new ProcessBuilder("unshare", "-m", "mount", "--bind", "/tmp", "/tmp")
                     .start();
-            return probe.waitFor(60, TimeUnit.SECONDS) && probe.exitValue() == 0;
+            return probe.waitFor(120, TimeUnit.SECONDS) && probe.exitValue() == 0;
         } catch (IOException _) {
             return false;
         }
@@ -143,6 +143,7 @@ class DiskIdentityTest {
         try (var initiator = Initiator.create("iqn.2026-11.org.lunar:two");
                 Session session = initiator.login(second.uri())) {
             assertThat(keys(session)).isEmpty();
+            second.awaitErr("a different disk than the one");
             assertThat(second.err()).contains("a different disk than the one",
                     "?identity=" + before);
         } finally {

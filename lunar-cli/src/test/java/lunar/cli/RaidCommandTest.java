@@ -50,6 +50,11 @@ class RaidCommandTest {
         return raid(args.toArray(String[]::new)).succeeds();
     }
 
+    private CommandRun bench(String time) {
+        return CommandRun.of("bench", "raid5:vol", "--rw", "randread", "--time", time, "--ramp",
+                "0s", "--config", config.toString());
+    }
+
     private static List<String> states(JsonNode status) {
         var states = new ArrayList<String>();
         status.path("slots").forEach(slot -> states.add(slot.path("state").asString("")));
@@ -93,8 +98,11 @@ class RaidCommandTest {
         Path image = Files.write(folder.resolve("image"), noise(3 << 20));
         CommandRun.of("copy", image.toString(), "raid5:vol", "--verify", "--config",
                 config.toString()).succeeds();
-        CommandRun.of("bench", "raid5:vol", "--rw", "randread", "--time", "50ms", "--ramp", "0s",
-                "--config", config.toString()).succeeds();
+        CommandRun bench = bench("50ms");
+        if (bench.err().contains("no request was completed")) { // in time, on a loaded machine
+            bench = bench("10s");
+        }
+        bench.succeeds();
         JsonNode status = RaidFolder.json(raid("status", "raid5:vol", "--json"));
         assertThat(status.path("state").asString("")).isEqualTo("clean");
         assertThat(status.path("running").asBoolean(true)).isFalse();

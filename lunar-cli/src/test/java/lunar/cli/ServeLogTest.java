@@ -81,7 +81,7 @@ class ServeLogTest {
 
     private static void hangUp(ServingProcess server) throws Exception {
         Process kill = new ProcessBuilder("kill", "-HUP", Long.toString(server.pid())).start();
-        assertThat(kill.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(kill.waitFor(120, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test

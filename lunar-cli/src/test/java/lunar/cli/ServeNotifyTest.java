@@ -22,8 +22,9 @@ class ServeNotifyTest {
                 + "[[target]]\niqn = 'iqn.2026-11.org.example:a'\nluns = ['ram:1MiB']\n";
         Files.writeString(config, first);
         try (var receiver = new NotifyReceiver(socket.toString())) {
+            // Fed more often, the watchdog could fill the socket's queue before the other messages.
             var server = new ServingProcess(folder.resolve("err.txt"),
-                    Map.of("NOTIFY_SOCKET", socket.toString(), "WATCHDOG_USEC", "100000"),
+                    Map.of("NOTIFY_SOCKET", socket.toString(), "WATCHDOG_USEC", "60000000"),
                     "--config", config.toString());
             try {
                 String portal = server.uri().split("/")[2];

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A {@code lunar serve} process with one LUN, which can be killed at any moment. */
 final class ServingProcess {
-    private static final long END_SECONDS = 60;
+    private static final long END_SECONDS = 120;
 
     private final Path err;
     private final Process process;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Tests a {@code lunar serve} process that gets signals to terminate or to reload its file. */
 class SignalTest {
-    private static final long END_SECONDS = 60;
+    private static final long END_SECONDS = 120;
 
     @TempDir
     Path folder;
@@ -68,7 +68,7 @@ class SignalTest {
             assertThat(device.sizeBytes()).isEqualTo(2 << 20);
             Files.writeString(config, "lun = []\n");
             hangUp(process);
-            for (int i = 0; i < 6000 && !Files.readString(err).contains("not reloaded"); i++) {
+            for (int i = 0; i < 12_000 && !Files.readString(err).contains("not reloaded"); i++) {
                 Thread.sleep(10);
             }
             assertThat(Files.readAllLines(err)).filteredOn(line -> !line.contains(" audit: "))
@@ -122,7 +122,7 @@ class SignalTest {
         try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
             assertThat(out.readLine()).startsWith("serving ");
             hangUp(process);
-            for (int i = 0; i < 6000 && !Files.readString(err).contains("SIGHUP"); i++) {
+            for (int i = 0; i < 12_000 && !Files.readString(err).contains("SIGHUP"); i++) {
                 Thread.sleep(10);
             }
             assertThat(Files.readAllLines(err)).anySatisfy(line -> assertThat(line)

@@ -198,6 +198,7 @@ class VolumeOwnerTest {
         gateway.kill();
         try (var next = new Gateway("B", VOLUME)) {
             assertThat(next.read()).isEqualTo((byte) 4);
+            next.process.awaitErr("has ended without stopping it");
             assertThat(next.process.err()).contains("has ended without stopping it")
                     .doesNotContain("waits");
         }

@@ -244,7 +244,7 @@ class FilterTest {
     void shouldDelayRequestsAboveTheThrottle() throws StorageException {
         ToyDevice toy = toy();
         var device = new ThrottleFilter(toy, 1024, ThrottleFilter.UNLIMITED);
-        device.write(0, ONES); // 8 seconds' worth, taken on credit
+        device.write(0, filled(64, 1)); // 32 seconds' worth, taken on credit
         var future = device.submitWrite(32, ONES);
         assertThat(future).isNotDone();
         device.close();

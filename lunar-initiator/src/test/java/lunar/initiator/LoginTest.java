@@ -4,9 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -31,6 +28,7 @@ import lunar.iscsi.text.DiscoveredTarget;
 import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.Lun;
 import lunar.testkit.CapturedLog;
+import lunar.testkit.FreePorts;
 import lunar.testkit.ScriptedPeer;
 import lunar.testkit.ScriptedTarget;
 import org.junit.jupiter.api.Test;
@@ -156,11 +154,7 @@ class LoginTest {
 
     @Test
     void shouldFailIfNothingListens() throws Exception {
-        int port;
-        try (var socket = new ServerSocket()) {
-            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-            port = socket.getLocalPort();
-        }
+        int port = FreePorts.one();
         try (var initiator = Initiator.create("iqn.2026-11.org.lunar:test")) {
             assertThatThrownBy(() -> initiator
                     .login(SessionOptions.of("127.0.0.1", port, Loopback.TARGET)))

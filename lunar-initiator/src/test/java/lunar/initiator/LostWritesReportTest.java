@@ -9,6 +9,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.LostWritesException;
 import lunar.block.MediumException;
@@ -37,6 +38,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LostWritesReportTest {
     private static final Sense WRITE_ERROR = Sense.of(SenseKey.MEDIUM_ERROR,
             AdditionalSense.WRITE_ERROR);
+
+    /** How long flushes wait for the verifier. */
+    private static final long VERIFIER_NS = TimeUnit.SECONDS.toNanos(5);
 
     /** Sense data for the next flushes, the next writes, and the next changes of mode pages. */
     private final ConcurrentLinkedQueue<Sense> flushes = new ConcurrentLinkedQueue<>();
@@ -285,14 +289,15 @@ class LostWritesReportTest {
             verifier = new UUID(1, 3);
             held = new CountDownLatch(1);
             flushes.add(Sense.lostWrites());
+            long begunNs = System.nanoTime();
             CompletableFuture<Void> told = one.submitFlush();
             while (verifiers.get() < 3) { // two were asked for when the unit was opened
                 Thread.onSpinWait();
             }
             CompletableFuture<Void> untold = two.submitFlush();
             two.read(0, Loopback.blocks(1)); // answered after the flush
-            assertThat(told).isNotDone();
-            assertThat(untold).isNotDone();
+            boolean wait = !told.isDone() && !untold.isDone();
+            assertThat(wait || System.nanoTime() - begunNs >= VERIFIER_NS).isTrue();
             held.countDown();
             for (CompletableFuture<Void> flush : List.of(told, untold)) {
                 assertThatThrownBy(flush::get).hasCauseInstanceOf(LostWritesException.class);

@@ -18,6 +18,8 @@ import lunar.iscsi.pdu.Bhs;
 import lunar.iscsi.pdu.DataIn;
 import lunar.iscsi.pdu.InitiatorPdu;
 import lunar.iscsi.pdu.LoginRequest;
+import lunar.iscsi.pdu.NopIn;
+import lunar.iscsi.pdu.NopOut;
 import lunar.iscsi.pdu.Pdu;
 import lunar.iscsi.pdu.R2t;
 import lunar.iscsi.pdu.Reject;
@@ -324,7 +326,9 @@ class RecoveryTest {
     void shouldReassignAReadAndContinueWhereItWas() throws Exception {
         lost(true, (peer, command) -> {
             peer.send(dataIn(peer, command, 0, 0, false), half(1));
-            Thread.sleep(100); // or the reset may overtake it
+            peer.send(new NopIn(Lun.ZERO, Bhs.NO_TAG, 99, peer.nextStatSn(), peer.expCmdSn(),
+                    peer.maxCmdSn()));
+            NopOut _ = peer.receive(NopOut.class); // or the reset may overtake the data
         }, (peer, command) -> {
             reassign(peer, command, 1, TaskManagementResponseCode.FUNCTION_COMPLETE);
             peer.send(dataIn(peer, command, 1, peer.statSn(), false), half(2));

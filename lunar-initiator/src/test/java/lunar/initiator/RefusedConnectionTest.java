@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests that a session continues with its existing connections when the target rejects further ones. */
-@Timeout(60)
+@Timeout(180)
 class RefusedConnectionTest {
     private final AtomicInteger logins = new AtomicInteger();
     private final ScriptedDisk disk = new ScriptedDisk();

@@ -48,7 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests the bytes that calls of an application send, and the handling of implausible responses. */
-@Timeout(60)
+@Timeout(240)
 class ScsiUnitTest {
     private static final Sense CHANGED = Sense.of(SenseKey.UNIT_ATTENTION,
             AdditionalSense.MODE_PARAMETERS_CHANGED);

@@ -48,7 +48,7 @@ class SingleCallerTest {
     }
 
     private String firstTold() throws InterruptedException {
-        return told.poll(10, TimeUnit.SECONDS);
+        return told.poll(60, TimeUnit.SECONDS);
     }
 
     @Test

@@ -273,8 +273,10 @@ class TaskTest {
             LunDevice device = session.open(Lun.ZERO);
             device.onAttention(attentions::add);
             device.read(0, Loopback.blocks(1));
-            assertThat(notices).contains(new SessionNotice.LunsChanged());
-            assertThat(attentions).contains(AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED);
+            while (!notices.contains(new SessionNotice.LunsChanged()) // told by another thread
+                    || !attentions.contains(AdditionalSense.REPORTED_LUNS_DATA_HAS_CHANGED)) {
+                Thread.sleep(1);
+            }
         }
     }
 

@@ -127,10 +127,13 @@ class DelayedCompletionTest {
             var _ = target.next(ScsiCommand.OPCODE);
             reading(initiator, false);
             buffer.fill((byte) 7);
+            var written = new AtomicInteger();
             target.transport().send(TestPair.pdu(DataIn.OPCODE, 1).lengths(0, BYTES).bytes(),
-                    buffer, Release.NOTHING);
+                    buffer, written::incrementAndGet);
             target.transport().send(TestPair.pdu(ScsiResponse.OPCODE, 1).bytes(), NONE,
                     Release.NOTHING);
+            target.transport().flush();
+            IserTransportTest.await(() -> written.get() == 1); // a close waits for 2 s only
             target.transport().close();
             var _ = target.end();
             // The endpoint is closed; the response has not been delivered.

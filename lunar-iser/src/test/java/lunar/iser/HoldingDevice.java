@@ -35,6 +35,8 @@ final class HoldingDevice extends ForwardingDevice {
     private final List<Endpoint> endpoints = new CopyOnWriteArrayList<>();
     private final AtomicInteger reads = new AtomicInteger();
     private volatile boolean holding;
+    /** Held by a poll, so that none that began before {@link #hold} reports anything after it. */
+    private final Object polling = new Object();
     private volatile boolean isFull;
     private volatile boolean isStalled;
     /** Endpoints whose accept is stalled, with the private data of the accept. */
@@ -74,7 +76,11 @@ final class HoldingDevice extends ForwardingDevice {
     int reads() { return reads.get(); }
 
     /** Stops reporting completions. */
-    void hold() { holding = true; }
+    void hold() {
+        synchronized (polling) {
+            holding = true;
+        }
+    }
 
     /** Reports the delayed completions, and resumes reporting. */
     void letGo() {
@@ -147,9 +153,12 @@ final class HoldingDevice extends ForwardingDevice {
 
         @Override
         public int poll(RawCompletions into) throws RdmaException {
-            if (holding) {
-                return 0;
+            synchronized (polling) {
+                return holding ? 0 : pollNow(into);
             }
+        }
+
+        private int pollNow(RawCompletions into) throws RdmaException {
             int before = into.size();
             int count = queue.poll(into);
             for (int i = before; i < into.size(); i++) {

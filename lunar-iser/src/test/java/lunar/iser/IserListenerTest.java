@@ -20,6 +20,9 @@ import org.junit.jupiter.api.Test;
 
 /** Tests connection requests that a portal cannot accept. */
 class IserListenerTest {
+    /** Some less than the time after which the listener gives up a connection that is pending. */
+    private static final long PENDING_NS = 10_000_000_000L;
+
     private final HoldingDevice targetDevice = HoldingDevice.over(TestPair.device());
 
     /** Checks that the target still works: a connection is established and carries a PDU. */
@@ -46,6 +49,13 @@ class IserListenerTest {
 
     @Test
     void shouldRejectARequestWhileTooManyConnectionsArePending() throws Exception {
+        for (int tries = 1; !isExcessRejected(); tries++) {
+            assertThat(tries).isLessThan(5);
+        }
+    }
+
+    /** Returns false if all took so long that connections may not be pending any longer. */
+    private boolean isExcessRejected() throws Exception {
         try (var pair = TestPair.of(TestPair.device(), targetDevice.device());
                 var domain = TestPair.device().open();
                 var channel = domain.openChannel()) {
@@ -53,15 +63,21 @@ class IserListenerTest {
             var options = EndpointOptions.of(queue).withDepth(1, 1).withConnectTimeout(60_000);
             var peers = new Peers();
             targetDevice.stall(true);
+            long startNs = System.nanoTime();
+            BooleanSupplier isLate = () -> System.nanoTime() - startNs > PENDING_NS;
             for (int i = 0; i < IserListener.MAX_PENDING; i++) {
                 channel.createEndpoint(options, peers).connect(pair.portal(), new byte[0]);
                 channel.poll();
             }
-            runUntil(channel, () -> targetDevice.stalled() == IserListener.MAX_PENDING);
-            assertThat(peers.failed).isEmpty();
+            runUntil(channel, () -> targetDevice.stalled() == IserListener.MAX_PENDING
+                    || isLate.getAsBoolean());
+            assertThat(peers.failed.isEmpty() || isLate.getAsBoolean()).isTrue();
             Endpoint excess = channel.createEndpoint(options, peers);
             excess.connect(pair.portal(), new byte[0]);
-            runUntil(channel, () -> !peers.failed.isEmpty());
+            runUntil(channel, () -> !peers.failed.isEmpty() || isLate.getAsBoolean());
+            if (isLate.getAsBoolean()) {
+                return false;
+            }
             assertThat(peers.failed).containsExactly(excess);
 
             targetDevice.stall(false);
@@ -70,6 +86,7 @@ class IserListenerTest {
                 assertThat(pair.accepted()).isNotNull();
             }
             expectConnection(pair);
+            return true;
         }
     }
 

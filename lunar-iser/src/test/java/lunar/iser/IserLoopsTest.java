@@ -52,8 +52,8 @@ class IserLoopsTest {
     void shouldDeliverOnTheLoopThatAConnectionWasMovedTo() throws Exception {
         try (var pair = TestPair.withLoops(2)) {
             TestEnd first = TestPair.begin(pair.connect());
-            TestEnd second = TestPair.begin(pair.connect());
             TestEnd other = TestPair.begin(pair.accepted());
+            TestEnd second = TestPair.begin(pair.connect());
             TestEnd target = TestPair.begin(pair.accepted());
             EventLoop loop = first.transport().loop();
             assertThat(second.transport().loop()).isNotEqualTo(loop);

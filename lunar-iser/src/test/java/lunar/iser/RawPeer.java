@@ -36,7 +36,8 @@ final class RawPeer implements AutoCloseable, EndpointHandler {
         channel = domain.openChannel();
         queue = channel.createCompletionQueue(64);
         pool = domain.createPool(16, SLICE_BYTES, Access.ALL);
-        endpoint = channel.createEndpoint(EndpointOptions.of(queue).withDepth(8, 8), this);
+        endpoint = channel.createEndpoint(
+                EndpointOptions.of(queue).withDepth(8, 8).withConnectTimeout(60_000), this);
         for (int i = 0; i < 4; i++) {
             endpoint.post(new WorkRequest().receive().add(pool.take()));
         }

@@ -69,7 +69,7 @@ final class FakeNameServer implements AutoCloseable {
     /** Waits for the next message that is so; others are passed over. */
     Message await(String what, Predicate<Message> wanted) throws InterruptedException {
         while (true) {
-            Message message = heard.poll(20, TimeUnit.SECONDS);
+            Message message = heard.poll(60, TimeUnit.SECONDS);
             assertThat(message).as(what).isNotNull();
             if (wanted.test(message)) {
                 return message;
@@ -99,8 +99,8 @@ final class FakeNameServer implements AutoCloseable {
         while (!listener.isClosed()) {
             try {
                 Socket socket = listener.accept();
+                sockets.add(socket); // before it counts: then it can be dropped
                 connections.incrementAndGet();
-                sockets.add(socket);
                 Thread.ofVirtual().start(() -> serve(socket));
             } catch (IOException e) {
                 return; // closed

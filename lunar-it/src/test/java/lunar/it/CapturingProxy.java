@@ -77,7 +77,7 @@ final class CapturingProxy implements AutoCloseable {
         }
         try {
             for (Thread pump : all) {
-                pump.join(10_000);
+                pump.join(60_000);
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();

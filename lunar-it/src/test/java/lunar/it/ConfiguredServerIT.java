@@ -178,7 +178,7 @@ class ConfiguredServerIT {
                                             + (size - 1) + "MiB to " + size + "MiB");
                     assertThat(server.reload(grown)).hasSize(2);
                 } while (peer.isAlive());
-                assertGood(peer.await(Duration.ofMinutes(1)));
+                assertGood(peer.await(Duration.ofMinutes(3)));
             }
             assertThat(capacity(TWO, server.url(0, TARGET, 0)))
                     .isEqualTo(Long.toString((long) size << 20));

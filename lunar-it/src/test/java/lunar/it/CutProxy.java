@@ -54,6 +54,11 @@ final class CutProxy implements AutoCloseable {
     /** Connections that are open. */
     int count() { return links.size(); }
 
+    /** Connections that are open and not about to be cut. */
+    long sound() {
+        return links.stream().filter(link -> !link.doomed).count();
+    }
+
     private void accept() {
         while (!listening.isClosed()) {
             try {

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests a LUN on a file by each path that data can take between the two. */
-@Timeout(60)
+@Timeout(180)
 class FilePathsTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:paths";
     private static final int BLOCK_BYTES = 512;

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests that initiators with a volume open see its new blocks in their existing sessions. */
-@Timeout(60)
+@Timeout(180)
 class GrownVolumeTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:grown";
     private static final int MEMBERS = 3;

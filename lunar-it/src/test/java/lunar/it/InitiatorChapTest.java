@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Tests the initiator's CHAP policies against Lunar's target: algorithms, secrets that change, no secrets in the logs.
  */
-@Timeout(60)
+@Timeout(180)
 class InitiatorChapTest {
     private static final String USER = "backup";
     private static final String FIRST = "the-first-secret";

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
+import lunar.testkit.FreePorts;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -93,7 +94,7 @@ class IserProcessTest {
 
     @Test
     void shouldResumeAfterTheServerIsKilledDuringTransfers() throws Exception {
-        ServeProcess first = serve("127.0.0.1:0");
+        ServeProcess first = serve("127.0.0.1:" + FreePorts.one());
         String portal = first.portal(1);
         var stop = new AtomicBoolean();
         var written = new AtomicInteger();

@@ -165,7 +165,7 @@ class IserSessionTest {
 
     @Test
     void shouldNotAccessBuffersOfCommandsAbortedByAReset() throws Exception {
-        try (var target = served(UnaryOperator.identity(), "delay=1500ms:ram:1MiB");
+        try (var target = served(UnaryOperator.identity(), "delay=4500ms:ram:1MiB");
                 var initiator = initiator();
                 Session session = initiator.login(options(target));
                 Arena arena = Arena.ofShared()) {

@@ -31,7 +31,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Tests Lunar's targets with Open-iSNS, a foreign name server: registration, its renewal, and deregistration. */
 class IsnsIT {
-    private static final IsnsTiming USUAL = IsnsTiming.DEFAULT;
+    /** With time for the end of the registration on a loaded machine. */
+    private static final IsnsTiming USUAL = new IsnsTiming(IsnsTiming.DEFAULT.connect(),
+            IsnsTiming.DEFAULT.answer(), IsnsTiming.DEFAULT.firstRetry(),
+            IsnsTiming.DEFAULT.lastRetry(), IsnsTiming.DEFAULT.check(), Duration.ofSeconds(60),
+            IsnsTiming.DEFAULT.period());
     private static final Duration SOON = Duration.ofMillis(50);
     private static final String SECOND = "iqn.2026-11.org.lunar:second";
     private static final Pattern GROUP = Pattern.compile("""
@@ -94,7 +98,7 @@ class IsnsIT {
             assertThat(groups(isnsd)).containsExactly(ServedTarget.NAME + " " + found[1] + " 1");
 
             serve.terminate();
-            assertThat(serve.await(Duration.ofSeconds(60)).status()).isZero();
+            assertThat(serve.await(Duration.ofSeconds(180)).status()).isZero();
             assertThat(isnsd.list("nodes")).doesNotContain(ServedTarget.NAME);
             assertThat(isnsd.list("entities")).doesNotContain("Entity identifier");
         }
@@ -130,7 +134,7 @@ class IsnsIT {
                 assertThat(serve.isAlive()).isTrue();
 
                 serve.terminate();
-                assertThat(serve.await(Duration.ofSeconds(60)).status()).isZero();
+                assertThat(serve.await(Duration.ofSeconds(180)).status()).isZero();
             }
         }
     }
@@ -201,14 +205,16 @@ class IsnsIT {
     @Test
     void shouldStayWhenTheRegistrationOfASilentEntityEnds() throws Exception {
         var brief = new IsnsTiming(USUAL.connect(), USUAL.answer(), USUAL.firstRetry(),
-                USUAL.lastRetry(), USUAL.check(), USUAL.farewell(), Duration.ofSeconds(6));
-        try (var isnsd = new Isnsd(folder, "6s");
+                USUAL.lastRetry(), USUAL.check(), USUAL.farewell(), Duration.ofSeconds(20));
+        try (var isnsd = new Isnsd(folder, "20s");
                 var target = ServedTarget.of("ram:1MiB");
                 var registrar = IsnsEntry.announce(target.server(), isnsd.server(), brief)) {
             ServedTarget.await("registered", registrar::isRegistered);
-            isnsd.admin("--register", "entity=silent", "target=" + SECOND,
-                    "portal=192.0.2.7:3260");
-            assertThat(isnsd.knows(SECOND)).isTrue();
+            ServedTarget.await("the silent one is there", () -> {
+                isnsd.admin("--register", "entity=silent", "target=" + SECOND,
+                        "portal=192.0.2.7:3260");
+                return isnsd.knows(SECOND);
+            });
             ServedTarget.await("the silent one has gone", () -> !isnsd.knows(SECOND));
             assertThat(isnsd.knows(ServedTarget.NAME)).isTrue();
         }

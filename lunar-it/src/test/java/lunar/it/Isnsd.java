@@ -18,7 +18,7 @@ import lunar.testkit.FreePorts;
  */
 final class Isnsd implements AutoCloseable {
     private static final String HOST = "127.0.0.1";
-    private static final int TRIES = 400;
+    private static final int TRIES = 4_000;
     private static final long PAUSE_NANOS = 25_000_000;
 
     private final Path folder;

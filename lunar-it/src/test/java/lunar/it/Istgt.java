@@ -14,7 +14,7 @@ import lunar.testkit.FreePorts;
 /** An istgt process on free ports. LUN 0 of each of its targets is the same file. */
 final class Istgt implements AutoCloseable {
     private static final String NAME = "iqn.2026-11.org.lunar";
-    private static final int TRIES = 400;
+    private static final int TRIES = 4_000;
 
     private final Process process;
     private final List<Integer> ports;

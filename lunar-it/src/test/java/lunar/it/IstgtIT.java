@@ -51,7 +51,7 @@ class IstgtIT {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
                 System.getProperty("java.class.path"), "lunar.cli.Main"));
         command.addAll(List.of(arguments));
-        return Peer.run(Duration.ofMinutes(2), command.toArray(String[]::new)).succeeded();
+        return Peer.run(Duration.ofMinutes(5), command.toArray(String[]::new)).succeeded();
     }
 
     @Test

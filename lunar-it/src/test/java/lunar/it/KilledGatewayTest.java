@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Tests a gateway with a state directory that is killed with a write on its way to its member, and started again. After
  * a later write is acknowledged, the network delivers the old one: the block must keep the later one.
  */
-@Timeout(180)
+@Timeout(300)
 class KilledGatewayTest {
     private static final String IQN = "iqn.2026-11.org.lunar:gateway";
     private static final int BLOCK = 512;

@@ -45,8 +45,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class LateWritesTest {
     private static final int BLOCK = 512;
-    private static final Timeouts IMPATIENT = Timeouts.DEFAULT.withKeepAliveMs(500)
-            .withAbortMs(500).withLogoutMs(500).withLoginMs(3_000).withConnectMs(3_000);
+    private static final Timeouts IMPATIENT = Timeouts.DEFAULT.withKeepAliveMs(1_500)
+            .withAbortMs(2_000).withLogoutMs(500).withLoginMs(5_000).withConnectMs(5_000);
 
     private static ServedTarget served(int... groups) throws IOException {
         return ServedTarget.of(UnaryOperator.identity(), server -> {
@@ -238,7 +238,7 @@ class LateWritesTest {
                 var proxy = new FreezeProxy(port(target, 0));
                 var initiator = Initiator.create("iqn.2026-11.org.lunar:late")) {
             MultipathOptions options = by(proxy.port(), port(target, 0));
-            Timeouts late = IMPATIENT.withKeepAliveMs(20_000).withCommandMs(1_000);
+            Timeouts late = IMPATIENT.withKeepAliveMs(20_000).withCommandMs(3_000);
             options = MultipathOptions.of(options.paths().stream()
                     .map(path -> path.withTimeouts(late)).toList(), Lun.ZERO)
                     .withPauses(10, 100).withPolicy(PathPolicy.fixed());
@@ -263,6 +263,8 @@ class LateWritesTest {
                             OptionalInt.of(1))));
             try (var device = MultipathDevice.open(initiator,
                     MultipathOptions.of(List.of(session), Lun.ZERO).withPauses(10, 100))) {
+                ServedTarget.await("both connections",
+                        () -> target.server().connectionCount() == 2);
                 int blocks = 8;
                 for (int i = 0; i < blocks; i++) {
                     device.write(i, pattern(1));

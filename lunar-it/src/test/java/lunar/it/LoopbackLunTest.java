@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs the contract of a block device on a LUN of Lunar's target, with loops that poll and loops that sleep. */
-@Timeout(60)
+@Timeout(180)
 @ParameterizedClass
 @ValueSource(strings = {"off", "50us", "auto"})
 class LoopbackLunTest extends BlockDeviceContract {

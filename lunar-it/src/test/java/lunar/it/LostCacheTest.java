@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -24,6 +25,7 @@ import lunar.scsi.Lun;
 import lunar.scsi.mode.CachingModePage;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
+import lunar.testkit.FreePorts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -144,10 +146,13 @@ class LostCacheTest {
             boolean isStable, boolean isLost, @TempDir java.nio.file.Path folder)
             throws Exception {
         String uri = filter + "file:" + folder.resolve("disk.img") + "?size=16MiB";
-        try (var first = served(uri);
-                var proxy = new CutProxy(port(first));
+        int port = FreePorts.one();
+        try (var first = ServedTarget.of(UnaryOperator.identity(),
+                server -> server.portal(new InetSocketAddress("127.0.0.1", port))
+                        .offer(TargetServer.DEFAULT_OFFER.withDefaultTime2WaitSeconds(0)),
+                uri);
+                var proxy = new CutProxy(port);
                 var initiator = Initiator.create("iqn.2026-11.org.lunar:lost")) {
-            int port = port(first);
             try (var device = MultipathDevice.open(initiator,
                     options(proxy).withStableCache(isStable))) {
                 device.write(0, ones());

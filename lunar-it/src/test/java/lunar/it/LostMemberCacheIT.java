@@ -113,7 +113,7 @@ class LostMemberCacheIT {
     }
 
     private static void awaitClean(RunningVolume volume) throws InterruptedException {
-        for (int i = 0; i < 1200 && volume.status().health() != VolumeHealth.CLEAN; i++) {
+        for (int i = 0; i < 3000 && volume.status().health() != VolumeHealth.CLEAN; i++) {
             TimeUnit.MILLISECONDS.sleep(100);
         }
         assertThat(volume.status().health()).isEqualTo(VolumeHealth.CLEAN);
@@ -121,7 +121,7 @@ class LostMemberCacheIT {
 
     private static void scrub(RunningVolume volume) throws Exception {
         assertThat(volume.scrub(false)).isTrue();
-        for (int i = 0; i < 1200 && volume.status().lastScrub().isEmpty(); i++) {
+        for (int i = 0; i < 3000 && volume.status().lastScrub().isEmpty(); i++) {
             TimeUnit.MILLISECONDS.sleep(100);
         }
         assertThat(volume.status().lastScrub().orElseThrow().mismatches()).isZero();

@@ -87,16 +87,33 @@ class LuceneOnALunTest {
             root = root.getParent();
         }
         var corpus = new TreeMap<String, String>();
-        try (Stream<Path> all = Files.walk(root)) {
+        try (Stream<Path> entries = Files.list(root)) {
+            // Not what a build is writing and deleting meanwhile.
+            for (Path entry : entries.filter(LuceneOnALunTest::isOfSources).toList()) {
+                Path folder = Files.isDirectory(entry.resolve("src"))
+                        ? entry.resolve("src")
+                        : entry;
+                add(root, folder, corpus);
+            }
+        }
+        return corpus;
+    }
+
+    private static boolean isOfSources(Path entry) {
+        String name = entry.getFileName().toString();
+        return name.startsWith("lunar") || name.equals("docs") || name.endsWith(".md");
+    }
+
+    private static void add(Path root, Path folder, Map<String, String> corpus)
+            throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
             for (Path file : (Iterable<Path>) all::iterator) {
                 String path = root.relativize(file).toString();
-                if ((path.endsWith(".java") || path.endsWith(".md")) && Files.isRegularFile(file)
-                        && !path.contains("target/")) {
+                if ((path.endsWith(".java") || path.endsWith(".md")) && Files.isRegularFile(file)) {
                     corpus.put(path, Files.readString(file));
                 }
             }
         }
-        return corpus;
     }
 
     private static void index(Directory directory, Map<String, String> corpus, boolean commitOften)

@@ -24,6 +24,7 @@ import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.DeviceGoneException;
 import lunar.block.Devices;
+import lunar.block.ForwardingDevice;
 import lunar.block.StorageException;
 import lunar.initiator.Initiator;
 import lunar.initiator.SessionOptions;
@@ -37,6 +38,7 @@ import lunar.scsi.Lun;
 import lunar.scsi.primary.TargetPortGroups;
 import lunar.target.PortalSpec;
 import lunar.target.TargetServer;
+import lunar.target.TargetSpec;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
@@ -189,10 +191,36 @@ class MultipathTest {
         }
     }
 
+    /** A unit whose first COMPARE AND WRITE ends when it is told to. */
+    private static final class Holding extends ForwardingDevice {
+        private final CompletableFuture<BlockRequest> held = new CompletableFuture<>();
+
+        Holding(BlockDevice below) { super(below); }
+
+        @Override
+        public void submit(BlockRequest request) {
+            if (request.operation() != BlockRequest.Operation.COMPARE_AND_WRITE
+                    || !held.complete(request)) {
+                below().submit(request);
+            }
+        }
+
+        @Override
+        public void execute(BlockRequest request) throws StorageException {
+            below().execute(request);
+        }
+
+        void go() { var _ = held.thenAccept(below()::submit); }
+    }
+
     @Test
     void shouldNotCompareAndWriteTwice() throws Exception {
-        try (var target = served("delay=300ms:ram:16MiB");
-                var proxy = new CutProxy(port(target));
+        try (var unit = new Holding(Devices.open("ram:16MiB"));
+                var server = TargetServer.builder()
+                        .offer(TargetServer.DEFAULT_OFFER.withDefaultTime2WaitSeconds(0))
+                        .portal("127.0.0.1", 0)
+                        .target(TargetSpec.of(ServedTarget.NAME).withLun(0, unit)).start();
+                var proxy = new CutProxy(server.portals().getFirst().getPort());
                 var initiator = Initiator.create("iqn.2026-11.org.lunar:paths");
                 var device = MultipathDevice.open(initiator, by(proxy));
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -200,12 +228,12 @@ class MultipathTest {
                 device.compareAndWrite(0, MemorySegment.ofArray(new byte[2 * BLOCK]));
                 return null;
             });
-            ServedTarget.await("begun", () -> path(device, 0).inFlight() == 1);
-            Thread.sleep(100);
+            ServedTarget.await("begun", unit.held::isDone);
             proxy.cut();
             assertThatThrownBy(() -> swap.get(60, TimeUnit.SECONDS))
                     .cause().isInstanceOf(DeviceGoneException.class)
                     .hasMessageContaining("outcome is unknown");
+            unit.go();
             assertThat(read(device, 0)).as("the device is there again").isZero();
         }
     }

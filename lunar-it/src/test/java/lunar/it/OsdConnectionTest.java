@@ -16,6 +16,7 @@ import lunar.osd.target.OsdSpec;
 import lunar.scsi.Lun;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
+import lunar.testkit.FreePorts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,8 +33,8 @@ class OsdConnectionTest {
 
     @BeforeEach
     void start() throws IOException {
-        server = serve(0, store);
-        port = server.portals().getFirst().getPort();
+        port = FreePorts.one();
+        server = serve(port, store);
     }
 
     @AfterEach

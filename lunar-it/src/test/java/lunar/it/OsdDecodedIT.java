@@ -223,7 +223,7 @@ class OsdDecodedIT {
     /** Returns a field of the packets that a display filter selects. */
     private static List<String> decode(Path file, String filter, String field)
             throws IOException, InterruptedException {
-        Peer.Result result = Peer.run(Duration.ofMinutes(2), "tshark", "-r", file.toString(), "-d",
+        Peer.Result result = Peer.run(Duration.ofMinutes(5), "tshark", "-r", file.toString(), "-d",
                 "tcp.port==" + CapturingProxy.CAPTURED_PORT + ",iscsi", "-Y", filter, "-T",
                 "fields", "-e", field);
         return result.succeeded().lines().stream().filter(line -> !line.startsWith("Running as"))

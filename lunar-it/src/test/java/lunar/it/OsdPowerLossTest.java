@@ -23,6 +23,7 @@ import lunar.osd.s3.backend.OsdBackend;
 import lunar.osd.target.OsdSpec;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
+import lunar.testkit.FreePorts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,7 +44,7 @@ class OsdPowerLossTest {
 
     @BeforeEach
     void start() throws IOException {
-        server = serve(0);
+        server = serve(FreePorts.one());
         connection = OsdConnection.open("iscsi://127.0.0.1:" + port() + "/" + TARGET + "/0");
         s3 = S3Server.start(new OsdBackend(connection.osd()), S3Options.DEFAULT
                 .withAddress(new InetSocketAddress("127.0.0.1", 0)).withAnonymous(true));

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** An object store that a process of its own serves: used by commands over iSER, and restarted. */
 class OsdProcessTest {
     private static final String IQN = "iqn.2026-11.org.lunar:objects";
-    private static final long END_SECONDS = 60;
+    private static final long END_SECONDS = 180;
     private static final long KEY = 77;
 
     @TempDir

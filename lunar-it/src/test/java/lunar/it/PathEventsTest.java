@@ -276,7 +276,8 @@ class PathEventsTest {
                     throw new AssertionError(e);
                 }
             });
-            assertThat(diary.lines).contains("1 from ACTIVE_OPTIMIZED to STANDBY");
+            ServedTarget.await("told", () -> diary.lines
+                    .contains("1 from ACTIVE_OPTIMIZED to STANDBY"));
             target.server().changeAccess(ServedTarget.NAME, 2,
                     TargetPortGroups.State.ACTIVE_NON_OPTIMIZED);
             ServedTarget.await("back", () -> diary.lines

@@ -26,7 +26,7 @@ final class Peer implements AutoCloseable {
             Map.entry("s3cmd", "s3cmd"),
             Map.entry("sgdisk", "gdisk"), Map.entry("mkfs.vfat", "dosfstools"),
             Map.entry("mcopy", "mtools"), Map.entry("tshark", "tshark"),
-            Map.entry("mke2fs", "e2fsprogs"));
+            Map.entry("mke2fs", "e2fsprogs"), Map.entry("chromium", "chromium"));
 
     /** Output of a program that has ended. */
     record Result(List<String> command, int status, String output) {
@@ -81,9 +81,9 @@ final class Peer implements AutoCloseable {
         return new Peer(List.of(command));
     }
 
-    /** Runs a program to its end, a minute at most. */
+    /** Runs a program to its end, three minutes at most. */
     static Result run(String... command) throws IOException, InterruptedException {
-        return run(Duration.ofMinutes(1), command);
+        return run(Duration.ofMinutes(3), command);
     }
 
     /** Runs a program to its end, within a bound. */
@@ -112,7 +112,7 @@ final class Peer implements AutoCloseable {
     /** Kills the program where it stands (SIGKILL). */
     void kill() throws InterruptedException {
         process.destroyForcibly();
-        if (!process.waitFor(60, TimeUnit.SECONDS)) {
+        if (!process.waitFor(120, TimeUnit.SECONDS)) {
             throw new AssertionError(String.join(" ", command) + "\ncannot be killed");
         }
     }

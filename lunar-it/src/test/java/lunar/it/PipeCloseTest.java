@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests the end of a connection within this process whose other end is slow. */
-@Timeout(60)
+@Timeout(180)
 class PipeCloseTest {
     private static final int BYTES = 1000;
 

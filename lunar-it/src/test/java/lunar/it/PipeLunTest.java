@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Timeout;
 
 /** Runs the contract of a block device on a LUN over transports within this process, which neither end knows. */
-@Timeout(60)
+@Timeout(180)
 class PipeLunTest {
     @Nested
     class Plain extends TransportLunContract {

@@ -168,9 +168,10 @@ abstract class PlacedDataContract {
 
     @Test
     void shouldNotAccessBuffersOfAnAbortedCommand() throws Exception {
-        try (var target = served("delay=4s:ram:1MiB");
+        try (var target = served("delay=8s:ram:1MiB");
                 var session = login(target, options -> options
-                        .withTimeouts(Timeouts.DEFAULT.withCommandMs(1_500)));
+                        .withTimeouts(Timeouts.DEFAULT.withCommandMs(4_000)
+                                .withAbortMs(30_000)));
                 var device = session.open(Lun.ZERO)) {
             MemorySegment into = MemorySegment.ofArray(new byte[BLOCK]);
             into.fill((byte) 0x5a);

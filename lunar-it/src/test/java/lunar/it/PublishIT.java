@@ -14,12 +14,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Publishes the libraries to a repository of files and builds a separate project with them: with the BOM, on the class
  * path and on the module path. The user's own Maven repository stays untouched.
  */
+@Timeout(value = 1, unit = TimeUnit.HOURS)
 class PublishIT {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final Pattern VERSION = Pattern.compile("<version>([^<]+)</version>");
@@ -38,7 +40,7 @@ class PublishIT {
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
         Process process = builder.start();
         try {
-            assertThat(process.waitFor(500, TimeUnit.SECONDS)).as(command + " ends").isTrue();
+            assertThat(process.waitFor(1_800, TimeUnit.SECONDS)).as(command + " ends").isTrue();
         } finally {
             process.descendants().forEach(ProcessHandle::destroyForcibly);
             process.destroyForcibly();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Copies an image with random content to a LUN and back, and compares. */
 class QemuCopyIT {
     private static final long SIZE = 256L << 20;
-    private static final Duration BOUND = Duration.ofMinutes(2);
+    private static final Duration BOUND = Duration.ofMinutes(5);
 
     @TempDir
     Path folder;

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests what devices record of their sessions, and how they handle those of an earlier process. */
-@Timeout(120)
+@Timeout(300)
 class RecordedSessionsTest {
     private static final String INITIATOR = "iqn.2026-11.org.lunar:recorded";
     private static final Isid EARLIER = Isid.random(0x123456, 1);
@@ -71,7 +71,7 @@ class RecordedSessionsTest {
     }
 
     private static MultipathOptions by(Kept kept, int... ports) {
-        Timeouts impatient = Timeouts.DEFAULT.withLoginMs(1_000).withConnectMs(1_000);
+        Timeouts impatient = Timeouts.DEFAULT.withLoginMs(5_000).withLogoutMs(20_000);
         return MultipathOptions.of(Arrays.stream(ports)
                 .mapToObj(port -> SessionOptions.of("127.0.0.1", port, ServedTarget.NAME)
                         .withTimeouts(impatient))

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests a unit that accepts logins but refuses requests, since another gateway has taken over its volume. */
-@Timeout(60)
+@Timeout(180)
 class RefusedRequestsTest {
     private static final String NAME = "iqn.2026-11.org.lunar:refused";
     private static final int BLOCK = 512;

@@ -230,7 +230,7 @@ class S3cmdIT {
 
     /** A {@code lunar} process that serves something, and says where in its first line. */
     private static final class Served implements AutoCloseable {
-        private static final long END_SECONDS = 30;
+        private static final long END_SECONDS = 120;
 
         private final Process process;
         private final String line;

@@ -21,6 +21,7 @@ import lunar.initiator.Initiator;
 import lunar.initiator.InitiatorOptions;
 import lunar.initiator.Session;
 import lunar.initiator.SessionOptions;
+import lunar.initiator.Timeouts;
 import lunar.initiator.multipath.MultipathDevice;
 import lunar.initiator.multipath.MultipathOptions;
 import lunar.scsi.Lun;
@@ -32,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests many LUNs, sessions, threads and requests of one initiator at once, in one JVM. */
-@Timeout(value = 2, unit = TimeUnit.MINUTES)
+@Timeout(value = 5, unit = TimeUnit.MINUTES)
 class ScaleTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:scale";
     private static final int BLOCK = 512;
@@ -62,7 +63,7 @@ class ScaleTest {
         var server = keep(TargetServer.builder().portal("127.0.0.1", 0).target(target)
                 .limits(ServerLimits.DEFAULT.withCommandsPerSession(DEPTH)).loops(1).start());
         return SessionOptions.of("127.0.0.1", server.portals().getFirst().getPort(), TARGET)
-                .withQueueDepth(DEPTH);
+                .withQueueDepth(DEPTH).withTimeouts(Timeouts.DEFAULT.withCommandMs(300_000));
     }
 
     private Initiator initiator() throws IOException {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests two initiators that compete for a unit of Lunar's target with persistent reservations. */
-@Timeout(60)
+@Timeout(180)
 class ScsiReservationsTest {
     private static final String ONE = "iqn.2026-11.org.lunar:one";
     private static final String OTHER = "iqn.2026-11.org.lunar:other";
@@ -105,7 +105,8 @@ class ScsiReservationsTest {
         assertThat(second.reservation().held())
                 .contains(new Held(KEY_2, ReservationType.WRITE_EXCLUSIVE));
         assertThat(first.keys().keys()).containsExactly(KEY_2);
-        assertThat(told).contains(AdditionalSense.REGISTRATIONS_PREEMPTED);
+        ServedTarget.await("the victim is told",
+                () -> told.contains(AdditionalSense.REGISTRATIONS_PREEMPTED));
         assertThatThrownBy(() -> write(firstDisk)).isInstanceOf(ReservationConflictException.class);
         assertThatThrownBy(() -> first.reserve(KEY_1, ReservationType.WRITE_EXCLUSIVE))
                 .isInstanceOf(ReservationConflictException.class);

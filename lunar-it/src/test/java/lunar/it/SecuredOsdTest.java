@@ -41,6 +41,7 @@ import lunar.scsi.Bytes;
 import lunar.scsi.Lun;
 import lunar.target.TargetServer;
 import lunar.target.TargetSpec;
+import lunar.testkit.FreePorts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -65,8 +66,10 @@ class SecuredOsdTest {
         object = holder.createPartition().createAndWrite(text("secret"));
     }
 
-    private static TargetServer start(OsdSpec spec) throws IOException {
-        return TargetServer.builder().portal("127.0.0.1", 0)
+    private static TargetServer start(OsdSpec spec) throws IOException { return start(0, spec); }
+
+    private static TargetServer start(int port, OsdSpec spec) throws IOException {
+        return TargetServer.builder().portal("127.0.0.1", port)
                 .target(TargetSpec.of(TARGET).withLun(0, spec)).start();
     }
 
@@ -208,8 +211,8 @@ class SecuredOsdTest {
             OsdSpec spec = OsdSpec.of(store)
                     .withSecurity(OsdSecurity.of(SecurityMethod.CAPKEY, MASTER));
             server.close();
-            server = start(spec);
-            int port = server.portals().getFirst().getPort();
+            int port = FreePorts.one();
+            server = start(port, spec);
             try (var connection = OsdConnection.open(
                     "iscsi://127.0.0.1:" + port + "/" + TARGET + "/0",
                     OsdOptions.DEFAULT.withCredentials(new CredentialIssuer(MASTER, method)))) {
@@ -217,8 +220,7 @@ class SecuredOsdTest {
                         .object(object.id().object());
                 assertThat(read(same)).isEqualTo("secret");
                 server.close();
-                server = TargetServer.builder().portal("127.0.0.1", port)
-                        .target(TargetSpec.of(TARGET).withLun(0, spec)).start();
+                server = start(port, spec);
                 assertThat(readAgain(same)).isEqualTo("secret");
             }
         }

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  * would, and checks its exit status.
  */
 final class ServeProcess implements AutoCloseable {
-    private static final long END_SECONDS = 30;
+    private static final long END_SECONDS = 120;
 
     private final Path config;
     private final Path errors;

@@ -19,7 +19,7 @@ import lunar.target.TargetSpec;
 final class ServedTarget implements AutoCloseable {
     static final String NAME = "iqn.2026-11.org.lunar:it";
 
-    private static final Duration BOUND = Duration.ofMinutes(2);
+    private static final Duration BOUND = Duration.ofMinutes(5);
 
     private final List<BlockDevice> devices;
     private final TargetServer server;

@@ -62,11 +62,11 @@ class SharedUnitServersTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:shared";
     private static final long KEY_1 = 0x1111;
     private static final long KEY_2 = 0x2222;
-    private static final int SLOW_MS = 1500;
+    private static final int SLOW_MS = 4500;
     /** SWP, in byte 2 of the parameters of the Control page. */
     private static final int SWP = 1 << 3;
     /** A preempted task gets no answer: its initiator learns of its end by a unit attention, or gives it up. */
-    private static final int COMMAND_MS = 3000;
+    private static final int COMMAND_MS = 10_000;
 
     private final SharedStates states = new SharedStates();
     private final List<AutoCloseable> open = new ArrayList<>();

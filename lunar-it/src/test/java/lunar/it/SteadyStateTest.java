@@ -114,7 +114,7 @@ class SteadyStateTest {
             }));
         }
         requests.forEach(lun::submit);
-        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(done.await(180, TimeUnit.SECONDS)).isTrue();
         assertThat(failed).hasNullValue();
     }
 }

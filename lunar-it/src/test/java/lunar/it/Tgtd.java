@@ -19,7 +19,7 @@ import lunar.testkit.FreePorts;
 /** A tgtd process on free ports. LUN 1 of each target is a file; LUN 0 is tgtd's controller. */
 final class Tgtd implements AutoCloseable {
     private static final String NAME = "iqn.2026-11.org.lunar:";
-    private static final int TRIES = 200;
+    private static final int TRIES = 2_000;
 
     private final Process process;
     private final int control;
@@ -42,7 +42,10 @@ final class Tgtd implements AutoCloseable {
         }
         assumeTrue(missing.isEmpty(), missing);
         Files.createDirectories(Path.of("/var/run/tgtd"));
-        int control = ThreadLocalRandom.current().nextInt(1_000, 32_000);
+        int control;
+        do {
+            control = ThreadLocalRandom.current().nextInt(1_000, 32_000);
+        } while (Files.exists(Path.of("/var/run/tgtd", "socket." + control)));
         int port = FreePorts.one();
         Process process = new ProcessBuilder("tgtd", "-f", "-C", Integer.toString(control),
                 "--iscsi", "portal=127.0.0.1:" + port)

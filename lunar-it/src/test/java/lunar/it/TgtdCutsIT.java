@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 class TgtdCutsIT {
     /** So that some seconds go by, however fast the machine is. */
-    private static final long PACE_BYTES = 48 << 20;
+    private static final long PACE_BYTES = 32 << 20;
 
     private static final long ENOUGH_BYTES = 1 << 20;
 

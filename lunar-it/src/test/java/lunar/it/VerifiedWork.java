@@ -18,7 +18,7 @@ final class VerifiedWork {
      * Starts on a thread of its own.
      *
      * @param blocks blocks that only this worker writes, from {@code first} on; a write is up to half of them
-     * @return how many rounds there were; fails where a block is not what was written
+     * @return how many rounds there were, one at least; fails where a block is not what was written
      */
     static Future<Integer> start(BlockDevice device, long first, int blocks, long seed,
             AtomicBoolean enough) {
@@ -30,7 +30,7 @@ final class VerifiedWork {
             try (Arena arena = Arena.ofShared()) {
                 MemorySegment out = arena.allocate((long) most * device.blockSize());
                 MemorySegment in = arena.allocate((long) most * device.blockSize());
-                while (!enough.get()) {
+                do {
                     // As many small ones as large ones.
                     int count = 1 + random.nextInt(1 << random.nextInt(32 - Integer
                             .numberOfLeadingZeros(most)));
@@ -45,7 +45,7 @@ final class VerifiedWork {
                         throw new AssertionError("block " + lba + " is not what was written");
                     }
                     rounds++;
-                }
+                } while (!enough.get());
                 done.complete(rounds);
             } catch (Throwable e) {
                 done.completeExceptionally(e);

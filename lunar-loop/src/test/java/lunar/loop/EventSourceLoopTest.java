@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests a loop over an event source other than a selector: a completion queue like that of an RDMA adapter. */
-@Timeout(60)
+@Timeout(300)
 @ParameterizedClass
 @MethodSource("pollings")
 class EventSourceLoopTest {

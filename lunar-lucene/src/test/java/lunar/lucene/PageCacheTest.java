@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests which reads reach the device and which are served from the cache. */
-@Timeout(60)
+@Timeout(300)
 class PageCacheTest {
     private static final int PAGE = PageCache.PAGE_BYTES;
     private static final int LENGTH = 8 << 20;

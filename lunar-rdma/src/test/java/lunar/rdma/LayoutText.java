@@ -65,7 +65,7 @@ public final class LayoutText {
         Path output = folder.resolve("output");
         Process process = new ProcessBuilder(command).redirectErrorStream(true)
                 .redirectOutput(output.toFile()).start();
-        if (!process.waitFor(1, TimeUnit.MINUTES)) {
+        if (!process.waitFor(5, TimeUnit.MINUTES)) {
             process.destroyForcibly();
             throw new IOException(command[0] + " does not end");
         }

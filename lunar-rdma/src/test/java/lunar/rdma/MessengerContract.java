@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** Contract of blocking calls on every device, with a thread on each side. */
 abstract class MessengerContract {
     private static final MessengerOptions OPTIONS = MessengerOptions.DEFAULT
-            .withMessageBytes(8192).withDepth(4);
+            .withMessageBytes(8192).withDepth(4).withTimeout(60_000);
 
     private final ExecutorService other = Executors.newSingleThreadExecutor();
     private ProtectionDomain domain;

@@ -18,7 +18,7 @@ final class MessengerPeer {
     private MessengerPeer() {}
 
     public static void main(String[] args) throws Exception {
-        var options = MessengerOptions.DEFAULT;
+        var options = MessengerOptions.DEFAULT.withTimeout(60_000);
         try (ProtectionDomain domain = Rdma.device(args[0]).open();
                 MemoryPool pool = domain.createPool(1, BYTES, Access.ALL);
                 var listener = new MessageListener(domain, new InetSocketAddress("127.0.0.1", 0),

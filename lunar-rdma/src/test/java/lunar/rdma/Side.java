@@ -37,7 +37,7 @@ final class Side implements AutoCloseable, EndpointHandler, ConnectionHandler {
     }
 
     EndpointOptions options() {
-        return EndpointOptions.of(queue).withDepth(16, 16)
+        return EndpointOptions.of(queue).withDepth(16, 16).withConnectTimeout(30_000)
                 .withInline(Math.min(64, domain.device().limits().maxInlineBytes()));
     }
 

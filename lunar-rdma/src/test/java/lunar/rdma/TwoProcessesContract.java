@@ -65,7 +65,7 @@ abstract class TwoProcessesContract {
         process = startPeer();
         int port = portOf(process);
         messenger = Messenger.connect(domain, new InetSocketAddress("127.0.0.1", port),
-                MessengerOptions.DEFAULT, new byte[0]);
+                MessengerOptions.DEFAULT.withTimeout(60_000), new byte[0]);
         pool = domain.createPool(2, MessengerPeer.BYTES, Access.ALL);
     }
 

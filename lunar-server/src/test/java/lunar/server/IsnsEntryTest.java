@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests registration of a server's targets and portals at an iSNS server. */
-@Timeout(60)
+@Timeout(600)
 class IsnsEntryTest {
     private static final InetAddress LOOPBACK = ip("127.0.0.1");
     private static final StorageNode.Portal PUBLIC = new StorageNode.Portal(ip("192.0.2.7"), 3261);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests which server records connections in a state directory. */
-@Timeout(60)
+@Timeout(600)
 class StateRecordsTest {
     private static final String IQN = "iqn.2026-11.org.lunar:state";
 
@@ -96,7 +96,7 @@ class StateRecordsTest {
             assertThat(next.connections()).isEmpty();
         }
         ended.complete(null);
-        try (var next = new StateRecords(Optional.of(folder), listener, Duration.ofSeconds(30))) {
+        try (var next = new StateRecords(Optional.of(folder), listener, Duration.ofMinutes(2))) {
             assertThat(next.connections()).isPresent();
         }
     }

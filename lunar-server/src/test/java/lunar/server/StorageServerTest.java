@@ -12,6 +12,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockDevice;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests an embedded server: started from a plan, used over the wire, reconfigured, and closed. */
-@Timeout(60)
+@Timeout(600)
 class StorageServerTest {
     private static final String IQN = "iqn.2026-11.org.lunar:embedded";
     private static final List<ServerPlan.Listen> LOOPBACK = List
@@ -119,7 +120,8 @@ class StorageServerTest {
                     .hasMessageContaining("does not exist");
             var same = new TreeMap<Integer, ServerPlan.Lun>();
             same.put(0, ServerPlan.Lun.of("file:" + folder + "/a?size=1MiB"));
-            same.put(1, new ServerPlan.Lun("file:" + folder + "/a", false, false, true, false));
+            same.put(1, new ServerPlan.Lun("file:" + folder + "/a", false, false, true, false,
+                    Optional.empty()));
             assertThatThrownBy(() -> server.reload(
                     plan().withTargets(List.of(ServerPlan.Target.of(IQN, same)))))
                     .isInstanceOf(InvalidPlanException.class)

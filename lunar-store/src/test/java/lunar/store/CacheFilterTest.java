@@ -150,7 +150,7 @@ class CacheFilterTest {
                 }));
             }
             for (Future<?> future : running) {
-                future.get(120, TimeUnit.SECONDS);
+                future.get(300, TimeUnit.SECONDS);
             }
             for (int lba = 0; lba < 256; lba++) {
                 assertThat(read(device, lba)).as("seed %d block %d", seed, lba)

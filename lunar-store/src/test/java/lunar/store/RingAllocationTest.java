@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Counts the allocations of the submitting thread and of the ring's thread. */
 class RingAllocationTest {
     private static final int DEPTH = 16;
-    private static final int REQUESTS = 100_000;
+    private static final int REQUESTS = 40_000;
     private static final int MAX_RUNS = 10;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 

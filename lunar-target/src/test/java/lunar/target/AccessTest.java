@@ -56,7 +56,7 @@ class AccessTest {
     }
 
     private TargetServer.Builder server(TargetSpec... targets) {
-        var builder = TargetServer.builder().portal(portal(1)).loops(2);
+        var builder = TargetFixture.builder().portal(portal(1)).loops(2);
         for (TargetSpec target : targets) {
             builder.target(target);
         }
@@ -156,7 +156,7 @@ class AccessTest {
     @Test
     void shouldReportEveryPortalOfTheTargetsGroupsUnderTheAddressThatInitiatorsReach()
             throws Exception {
-        try (var server = TargetServer.builder().portal(portal(1)).portal(portal(2))
+        try (var server = TargetFixture.builder().portal(portal(1)).portal(portal(2))
                 .portal(portal(2)
                         .withAdvertised(new TargetAddress("san.example", 860, OptionalInt.empty())))
                 .portal(PortalSpec.of(new InetSocketAddress("0.0.0.0", 0)).withGroup(3))
@@ -184,7 +184,7 @@ class AccessTest {
 
     @Test
     void shouldKeepSessionsOfTheSameInitiatorPortInSeveralGroupsApart() throws Exception {
-        try (var server = TargetServer.builder().portal(portal(7)).portal(portal(9))
+        try (var server = TargetFixture.builder().portal(portal(7)).portal(portal(9))
                 .target(TargetSpec.of(OPEN).withLun(0, first)).start();
                 var seven = new RawInitiator(server.portals().get(0).getPort());
                 var nine = new RawInitiator(server.portals().get(1).getPort())) {
@@ -304,7 +304,7 @@ class AccessTest {
             var _ = server.update(target);
             assertThat(status(server, ONE, OPEN)).isZero();
         }
-        try (var server = TargetServer.builder()
+        try (var server = TargetFixture.builder()
                 .portal(portal(1).withMoved(new Absence.Moved(there, false))).target(target)
                 .start()) {
             assertThat(status(server, ONE, OPEN)).isEqualTo(0x0101);

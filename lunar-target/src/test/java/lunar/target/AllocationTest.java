@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
  * Tests that READ and WRITE allocate nothing in the steady state, by the bytes that the loop's thread has allocated.
  */
 class AllocationTest {
-    private static final int MAX_RUNS = 10;
+    private static final int MAX_RUNS = 100;
     private static final int BLOCKS = 8;
     private static final int BYTES = 512 * BLOCKS;
     private static final int DEPTH = 32;

@@ -35,6 +35,10 @@ class BackgroundCopyEndTest {
 
     @Test
     void shouldNotReplaceASessionBeforeItsCopyHasEnded() throws Exception {
+        CopyFixture.inTime(BackgroundCopyEndTest::replaceASession);
+    }
+
+    private static void replaceASession() throws Exception {
         try (var copies = new CopyFixture(Devices.open("ram:4MiB"), new HeldDevice("ram:4MiB"));
                 var next = new RawInitiator(copies.server)) {
             HeldDevice held = begin(copies);
@@ -51,6 +55,10 @@ class BackgroundCopyEndTest {
 
     @Test
     void shouldAnswerALogoutAfterTheCopyHasEnded() throws Exception {
+        CopyFixture.inTime(BackgroundCopyEndTest::logOut);
+    }
+
+    private static void logOut() throws Exception {
         try (var copies = new CopyFixture(Devices.open("ram:4MiB"), new HeldDevice("ram:4MiB"))) {
             HeldDevice held = begin(copies);
             copies.initiator.logout();

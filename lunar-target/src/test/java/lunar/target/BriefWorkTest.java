@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests commands whose work their loop may run itself ({@link ScsiTask#workBriefly}), and that hang nevertheless. */
-@Timeout(60)
+@Timeout(600)
 class BriefWorkTest {
     private static final Lun UNIT = Lun.of(1);
 
@@ -88,7 +88,7 @@ class BriefWorkTest {
         try (var target = serve(); var initiator = ready(target, 1)) {
             int _ = hang(initiator);
             int _ = send(initiator);
-            Runnable second = executed.poll(30, TimeUnit.SECONDS);
+            Runnable second = executed.poll(120, TimeUnit.SECONDS);
             assertThat(second).isNotNull();
             hold.countDown();
             assertThat(initiator.receive().status()).isEqualTo(Status.GOOD);
@@ -112,7 +112,7 @@ class BriefWorkTest {
 
     @Test
     void shouldCloseTheServerWhileWorkHangs() throws Exception {
-        var target = serve(new TargetFixture(TargetFixture.limits(10_000, 60_000, 200)));
+        var target = serve(new TargetFixture(TargetFixture.limits(600_000, 600_000, 200)));
         try (var initiator = ready(target, 1)) {
             int _ = hang(initiator);
             target.server.close();

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that fences of a logical unit against commands also apply to copies that another unit has received. */
-@Timeout(60)
+@Timeout(600)
 class CopyFencingTest {
     private static final long SEED = Long.getLong("lunar.seed", 20261121);
     private static final Lun DESTINATION = Lun.of(1);
@@ -121,6 +121,10 @@ class CopyFencingTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldEndCopiesOfPreemptedNexuses(boolean inBackground) throws Exception {
+        CopyFixture.inTime(() -> preempt(inBackground));
+    }
+
+    private static void preempt(boolean inBackground) throws Exception {
         try (var copy = new Running(inBackground)) {
             copy.other.send(DESTINATION, new PersistentReserveOut(
                     PersistentReserveOut.PREEMPT_AND_ABORT, 0,
@@ -140,6 +144,10 @@ class CopyFencingTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldEndCopiesToAUnitThatIsReset(boolean inBackground) throws Exception {
+        CopyFixture.inTime(() -> reset(inBackground));
+    }
+
+    private static void reset(boolean inBackground) throws Exception {
         try (var copy = new Running(inBackground)) {
             int reset = copy.other.manage(TaskManagementFunction.LOGICAL_UNIT_RESET, DESTINATION,
                     -1, copy.other.cmdSn(), 0);

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
  * Tests that changes made while a copy queries its source for holes are detected before holes become zeroes of the
  * destination.
  */
-@Timeout(60)
+@Timeout(600)
 class CopyOfHolesTest {
     /** 2 MiB, the source; as many follow for the destination. */
     private static final int BLOCKS = 4096;
@@ -53,7 +53,7 @@ class CopyOfHolesTest {
         HeldExtents(String uri) throws StorageException { super(Devices.open(uri)); }
 
         void awaitQuestion() throws InterruptedException {
-            assertThat(asked.await(60, TimeUnit.SECONDS)).as("asked for holes").isTrue();
+            assertThat(asked.await(120, TimeUnit.SECONDS)).as("asked for holes").isTrue();
         }
 
         void open() { opened.countDown(); }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests a device type that runs the work of its commands on threads of its own ({@link ScsiTask#work}). */
-@Timeout(60)
+@Timeout(600)
 class ExecutorWorkTest {
     private static final Lun UNIT = Lun.of(1);
 

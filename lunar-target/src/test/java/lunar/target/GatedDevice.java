@@ -44,7 +44,7 @@ final class GatedDevice extends ForwardingDevice {
         synchronized (this) {
             latch = arrived;
         }
-        if (!latch.await(60, TimeUnit.SECONDS)) {
+        if (!latch.await(120, TimeUnit.SECONDS)) {
             throw new AssertionError(latch.getCount() + " requests have not reached the device");
         }
     }

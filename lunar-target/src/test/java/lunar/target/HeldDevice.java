@@ -10,6 +10,8 @@ import lunar.block.StorageException;
 
 /** Memory device whose blocking requests each wait until the test releases them. */
 final class HeldDevice extends ForwardingDevice {
+    private static final long PATIENCE_SECONDS = 120;
+
     private final Semaphore passes = new Semaphore(0);
     private final Semaphore arrivals = new Semaphore(0);
 
@@ -17,7 +19,7 @@ final class HeldDevice extends ForwardingDevice {
 
     /** Waits until a request has come. */
     void awaitArrival() throws InterruptedException {
-        if (!arrivals.tryAcquire(10, TimeUnit.SECONDS)) {
+        if (!arrivals.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
             throw new AssertionError("no request has reached the device");
         }
     }
@@ -29,7 +31,7 @@ final class HeldDevice extends ForwardingDevice {
     public void execute(BlockRequest request) throws StorageException {
         arrivals.release();
         try {
-            if (!passes.tryAcquire(30, TimeUnit.SECONDS)) {
+            if (!passes.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
                 throw new DeadlineException("nobody let the request pass");
             }
         } catch (InterruptedException e) {

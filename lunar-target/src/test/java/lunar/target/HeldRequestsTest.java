@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Tests requests that arrive before their turn by CmdSN (RFC 7143 section 4.2.2.1): losing one would stall the session.
  */
-@Timeout(60)
+@Timeout(600)
 class HeldRequestsTest {
     private static final int NOP_IN = 0x20;
     private static final int REJECT = 0x3f;

@@ -14,7 +14,7 @@ class KeptSessionsTest {
     private static final int MANY = 20;
     private static final int OUT_OF_RESOURCES = 0x302;
     private static final String RECOVERY = "ErrorRecoveryLevel=2";
-    private static final String RETAIN = "DefaultTime2Retain=20";
+    private static final String RETAIN = "DefaultTime2Retain=" + SessionLimits.MAX_SECONDS;
 
     private final GatedDevice device;
 
@@ -28,8 +28,13 @@ class KeptSessionsTest {
     }
 
     private TargetServer server(SessionLimits limits, Offer offer) throws IOException {
-        return TargetServer.builder().portal("127.0.0.1", 0).sessionLimits(limits).offer(offer)
+        return TargetFixture.builder().portal("127.0.0.1", 0).sessionLimits(limits).offer(offer)
                 .loops(2).target(TargetSpec.of(RawInitiator.TARGET).withLun(0, device)).start();
+    }
+
+    /** Keeps sessions for longer than the test takes. */
+    private static SessionLimits patient(SessionLimits limits) {
+        return limits.withMaxTime2RetainSeconds(SessionLimits.MAX_SECONDS);
     }
 
     /** A session that loses its connection; returns its TSIH. */
@@ -85,7 +90,7 @@ class KeptSessionsTest {
                 SessionLimits.DEFAULT.withPerTarget(LIMIT),
                 SessionLimits.DEFAULT.withPerInitiator(LIMIT),
                 SessionLimits.DEFAULT.withPerAddress(LIMIT)}) {
-            try (var server = server(limits)) {
+            try (var server = server(patient(limits))) {
                 for (int i = 0; i < MANY; i++) {
                     awaitKept(server, abandon(server, "127.0.0.1", i, RECOVERY, RETAIN));
                     assertThat(server.sessionCount()).isLessThanOrEqualTo(LIMIT);
@@ -100,7 +105,7 @@ class KeptSessionsTest {
 
     @Test
     void shouldKeepSessionsOfTheAddressWithFewer() throws Exception {
-        try (var server = server(new SessionLimits(LIMIT, 99, 99))) {
+        try (var server = server(patient(new SessionLimits(LIMIT, 99, 99)))) {
             int honest = abandon(server, "127.0.0.2", 1, RECOVERY, RETAIN);
             awaitKept(server, honest);
             for (int i = 2; i < MANY; i++) {

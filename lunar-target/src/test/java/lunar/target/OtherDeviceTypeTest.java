@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
  * Tests a logical unit of another device type beside a disk: it has its own commands, pages and access rules, and has
  * unit attentions, reservations and port groups like any other.
  */
-@Timeout(60)
+@Timeout(600)
 class OtherDeviceTypeTest {
     private static final Lun ECHO = Lun.of(1);
     private static final String TEST_UNIT_READY = "00 00 00 00 00 00";

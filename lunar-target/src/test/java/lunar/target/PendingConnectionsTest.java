@@ -125,7 +125,7 @@ class PendingConnectionsTest {
         opened.getFirst().close();
         TargetFixture.await("the end of one",
                 () -> target.server.sessionCount() < LIMITS.maxConnections());
-        logIn("127.0.0.1", FLOOD);
+        target.logInOnceThereIsPlace("127.0.0.1", FLOOD);
     }
 
     @Test

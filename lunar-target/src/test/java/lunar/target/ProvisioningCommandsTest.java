@@ -47,7 +47,7 @@ class ProvisioningCommandsTest {
     @Test
     void shouldPauseHostWhenSpaceRunsOutAndContinueWhenThereIsSome() throws Exception {
         try (var device = MemoryDevice.create(1 << 20, 512, CHUNK * 512);
-                var server = TargetServer.builder().portal("127.0.0.1", 0)
+                var server = TargetFixture.builder().portal("127.0.0.1", 0)
                         .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, device)).start();
                 var initiator = RawInitiator.ready(server, 1)) {
             initiator.write(0, blocks(1, 1));

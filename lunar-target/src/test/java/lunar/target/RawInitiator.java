@@ -43,13 +43,13 @@ import lunar.scsi.Status;
 
 /**
  * Initiator on a plain socket that sends exactly the PDUs of a test, valid or not, one at a time. Waits time out after
- * ten seconds.
+ * two minutes.
  */
 final class RawInitiator implements AutoCloseable {
     static final String TARGET = "iqn.2026-11.org.lunar:test";
     static final String NAME = "iqn.2026-11.org.lunar:raw";
 
-    private static final int PATIENCE_MS = 60_000;
+    private static final int PATIENCE_MS = 120_000;
     private static final int QUIET_MS = 200;
     private static final int MAX_SEGMENT_BYTES = 8192;
 

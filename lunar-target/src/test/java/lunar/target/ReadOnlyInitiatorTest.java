@@ -56,7 +56,7 @@ class ReadOnlyInitiatorTest {
     @BeforeEach
     void start() throws IOException {
         device = new GatedDevice("ram:1MiB");
-        server = TargetServer.builder().portal("127.0.0.1", 0).loops(2)
+        server = TargetFixture.builder().portal("127.0.0.1", 0).loops(2)
                 .target(TargetSpec.of(RawInitiator.TARGET)
                         .withLun(0, DiskSpec.of(device)
                                 .withState(StateStore.inDirectory(directory)))

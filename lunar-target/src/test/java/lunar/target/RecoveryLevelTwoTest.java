@@ -395,10 +395,14 @@ class RecoveryLevelTwoTest {
 
     @Test
     void shouldDropTasksNotReassignedInTime() throws Exception {
+        TargetFixture.withTimeout(1, 15, RecoveryLevelTwoTest::reassignTooLate);
+    }
+
+    private static void reassignTooLate(long retainSeconds) throws Exception {
         try (var target = new TargetFixture();
                 var one = WirePeer.loggedIn(target.server, 2, "MaxConnections=2",
-                        "DefaultTime2Wait=0", "DefaultTime2Retain=1", "InitialR2T=Yes",
-                        "ImmediateData=No");
+                        "DefaultTime2Wait=0", "DefaultTime2Retain=" + retainSeconds,
+                        "InitialR2T=Yes", "ImmediateData=No");
                 var two = one.another(target.server, 1, 0)) {
             int write = one.write(0, 2);
             one.take(0x31, write);

@@ -25,13 +25,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests that a rejected function is not performed (RFC 7143 section 11.6.1): the commands that it names complete. */
-@Timeout(60)
+@Timeout(600)
 class RejectedFunctionTest {
     private static final int ABORTED_COMMAND = 0x0b_00_00;
     private static final int NO_UNIT = 0x05_25_00;
 
     /** Does not save anything until it is opened, as a disk that hangs: not a device that could be fenced. */
-    private static final class HungStore implements StateStore {
+    private static final class HungStore implements StateStore, AutoCloseable {
         final CountDownLatch arrived = new CountDownLatch(1);
         final CountDownLatch opened = new CountDownLatch(1);
 
@@ -50,6 +50,9 @@ class RejectedFunctionTest {
 
         @Override
         public boolean isPersistent() { return true; }
+
+        @Override
+        public void close() { opened.countDown(); }
     }
 
     private static int register(RawInitiator initiator, HungStore store) throws Exception {
@@ -64,9 +67,9 @@ class RejectedFunctionTest {
 
     private static TargetServer serve(UnitSpec unit) throws IOException { return serve(unit, 100); }
 
-    private static TargetServer serve(UnitSpec unit, int abortMs) throws IOException {
+    private static TargetServer serve(UnitSpec unit, long abortMs) throws IOException {
         return TargetServer.builder().portal("127.0.0.1", 0)
-                .limits(TargetFixture.limits(15_000, 30_000, abortMs))
+                .limits(TargetFixture.limits(600_000, 600_000, abortMs))
                 .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, unit)).start();
     }
 
@@ -129,10 +132,15 @@ class RejectedFunctionTest {
     /** The unit is taken away meanwhile, which is told to a command that ends; the rejection adds nothing to that. */
     @Test
     void shouldAnswerOnceCommandsThatEndedBeforeTheRejection() throws Exception {
+        TargetFixture.withTimeout(2_000, 12_000, RejectedFunctionTest::endBeforeTheRejection);
+    }
+
+    private static void endBeforeTheRejection(long abortMs) throws Exception {
         var store = new HungStore();
         try (var device = new GatedDevice("ram:1MiB");
-                var server = serve(DiskSpec.of(device).withState(store), 3000);
-                var initiator = RawInitiator.ready(server, 1)) {
+                var server = serve(DiskSpec.of(device).withState(store), abortMs);
+                var initiator = RawInitiator.ready(server, 1);
+                store) {
             int stuck = register(initiator, store);
             device.shut(1, request -> request.operation() == BlockRequest.Operation.WRITE);
             int ended = initiator.write(8, blocks(1, 1));
@@ -151,18 +159,23 @@ class RejectedFunctionTest {
             assertThat(answer.bhs().itt()).isEqualTo(stuck);
             assertThat(answer.sense()).isEqualTo(NO_UNIT);
             initiator.assertSilent();
-            gone.get(60, TimeUnit.SECONDS);
+            gone.get(120, TimeUnit.SECONDS);
         }
     }
 
     /** A function that succeeds after one that was rejected: the command is not answered any longer. */
     @Test
     void shouldNotAnswerCommandThatIsAbortedAfterAll() throws Exception {
+        TargetFixture.withTimeout(2_000, 12_000, RejectedFunctionTest::abortAgain);
+    }
+
+    private static void abortAgain(long abortMs) throws Exception {
         var store = new HungStore();
         try (var device = new GatedDevice("ram:1MiB");
                 // Twice this time has the second function to succeed.
-                var server = serve(DiskSpec.of(device).withState(store), 4000);
-                var initiator = RawInitiator.ready(server, 1)) {
+                var server = serve(DiskSpec.of(device).withState(store), abortMs);
+                var initiator = RawInitiator.ready(server, 1);
+                store) {
             int command = register(initiator, store);
             int first = initiator.manage(TaskManagementFunction.ABORT_TASK, command);
             assertThat(initiator.managed(first)).isEqualTo(FUNCTION_REJECTED.code());

@@ -74,7 +74,7 @@ class ResponseFenceTest {
 
     @Test
     void shouldNotWaitForeverForAnInitiatorThatDoesNotAcknowledge() throws Exception {
-        try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 200));
+        try (var target = new TargetFixture(TargetFixture.limits(600_000, 600_000, 200));
                 var one = WirePeer.loggedIn(target.server, 0, "MaxConnections=2");
                 var two = one.another(target.server, 1, 0)) {
             assertThat(one.isSilent()).isTrue();
@@ -104,7 +104,7 @@ class ResponseFenceTest {
     }
 
     private static ServerLimits fewCommands() { // and nobody gives up waiting for an acknowledgement
-        return TargetFixture.limits(15_000, 30_000, 60_000).withCommandsPerSession(COMMANDS);
+        return TargetFixture.limits(600_000, 600_000, 60_000).withCommandsPerSession(COMMANDS);
     }
 
     @Test

@@ -50,7 +50,7 @@ class SessionEndTest {
     @Test
     void shouldNotEndASessionForANameWithoutAuthentication() throws Exception {
         try (BlockDevice device = Devices.open("ram:1MiB");
-                TargetServer server = TargetServer.builder().portal("127.0.0.1", 0).loops(2)
+                TargetServer server = TargetFixture.builder().portal("127.0.0.1", 0).loops(2)
                         .target(OPEN.withLun(0, device)).target(OTHER.withLun(0, device)).start();
                 var victim = new RawInitiator(server);
                 var asking = new RawInitiator(server)) {

@@ -54,12 +54,12 @@ class SharedServersTest {
     private static final String ERASE_AT_ONCE = "48820000000000000000";
     private static final String OVERWRITE_AUSE = "48210000000000000600";
     private static final String EXIT_FAILURE_MODE = "481f0000000000000000";
-    private static final int ABORT_MS = 100;
     private static final int ERASING = 0x02_04_1b;
 
     private final SharedStates states = new SharedStates();
     private final List<AutoCloseable> open = new ArrayList<>();
     private BlockDevice memory;
+    private long abortMs = TargetFixture.LIMITS.abortTimeoutMs();
 
     @BeforeEach
     void begin() throws StorageException {
@@ -79,7 +79,7 @@ class SharedServersTest {
 
         Server(int group, BlockDevice below, UnaryOperator<TargetSpec> more) throws IOException {
             device = new GatedDevice(below);
-            server = TargetServer.builder().limits(TargetFixture.limits(15_000, 30_000, ABORT_MS))
+            server = TargetServer.builder().limits(TargetFixture.limits(600_000, 600_000, abortMs))
                     .portal(PortalSpec.of(
                             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                             .withGroup(group))
@@ -344,6 +344,7 @@ class SharedServersTest {
     /** A fence around the write would hold at one server only. */
     @Test
     void shouldNotTellThatAWriteIsAbortedWhichMayStillLand() throws Exception {
+        abortMs = 100;
         Server first = server(1);
         RawInitiator writing = first.ready(1);
         RawInitiator remote = server(2).ready(2);

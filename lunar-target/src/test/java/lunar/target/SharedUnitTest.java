@@ -44,7 +44,7 @@ class SharedUnitTest {
 
         Shared(int otherGroup) throws Exception {
             UnitSpec unit = DiskSpec.of(device).withState(StateStore.inDirectory(directory));
-            server = TargetServer.builder()
+            server = TargetFixture.builder()
                     .portal(portal(1))
                     .portal(portal(2))
                     .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, unit)

@@ -108,7 +108,7 @@ class StatusTest {
             TargetSpec both = TargetSpec.of(RawInitiator.TARGET).withLun(0, hidden)
                     .withLun(1, device);
             InitiatorSpec all = InitiatorSpec.of(RawInitiator.NAME);
-            try (var server = TargetServer.builder().portal("127.0.0.1", 0)
+            try (var server = TargetFixture.builder().portal("127.0.0.1", 0)
                     .target(both.withInitiator(all)).start()) {
                 try (var initiator = RawInitiator.ready(server, 1)) {
                     assertThat(initiator.read(0, 1)).hasSize(BLOCK);
@@ -135,7 +135,7 @@ class StatusTest {
                 var shared = new GatedDevice("ram:1MiB")) {
             TargetSpec both = TargetSpec.of(RawInitiator.TARGET).withLun(0, shared)
                     .withLun(1, device);
-            try (var server = TargetServer.builder().portal("127.0.0.1", 0).target(both)
+            try (var server = TargetFixture.builder().portal("127.0.0.1", 0).target(both)
                     .target(TargetSpec.of(OTHER).withLun(0, shared)).start(); // keeps the unit
                     var initiator = RawInitiator.ready(server, 1)) {
                 assertThat(initiator.read(0, 1)).hasSize(BLOCK);

@@ -123,7 +123,7 @@ class TargetChangesStressTest {
                 spec = spec.withInitiator(
                         wanted.luns().isEmpty() ? wanted : wanted.withLuns(served(wanted)));
             }
-            var builder = TargetServer.builder().loops(2).portal(portal(port)).target(spec);
+            var builder = TargetFixture.builder().loops(2).portal(portal(port)).target(spec);
             if (secondPortal) {
                 builder.portal(portal(0).withGroup(2));
             }
@@ -272,12 +272,12 @@ class TargetChangesStressTest {
             } finally {
                 over.set(true);
                 for (Future<Integer> host : running) {
-                    assertThat(host.get(60, TimeUnit.SECONDS)).as("commands, seed %d", seed)
+                    assertThat(host.get(120, TimeUnit.SECONDS)).as("commands, seed %d", seed)
                             .isPositive();
                 }
             }
             for (CompletableFuture<Void> end : ends) {
-                end.get(60, TimeUnit.SECONDS);
+                end.get(120, TimeUnit.SECONDS);
             }
             assertThat(server.sessionCount()).as("seed %d", seed).isEqualTo(HOSTS);
             assertThat(server.unitCount()).as("seed %d", seed).isEqualTo(plan.units.size());

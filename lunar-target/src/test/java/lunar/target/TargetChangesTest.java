@@ -24,6 +24,7 @@ import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import lunar.scsi.primary.TargetPortGroups.State;
 import lunar.scsi.target.block.DiskSpec;
+import lunar.testkit.FreePorts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,7 +65,7 @@ class TargetChangesTest {
     }
 
     private static TargetServer.Builder server(TargetSpec... targets) {
-        var builder = TargetServer.builder().portal(portal(0)).loops(2);
+        var builder = TargetFixture.builder().portal(portal(0)).loops(2);
         for (TargetSpec target : targets) {
             builder.target(target);
         }
@@ -185,7 +186,7 @@ class TargetChangesTest {
 
     @Test
     void shouldAnswerTheTasksOfALunWhoseDeviceHangs() throws Exception {
-        try (var server = server(both).limits(TargetFixture.limits(10_000, 10_000, 50)).start();
+        try (var server = server(both).limits(TargetFixture.limits(600_000, 600_000, 50)).start();
                 var raw = ready(server, ONE)) {
             second.shut(1);
             int hanging = raw.write(Lun.of(1), 0, TargetFixture.blocks(1, 7));
@@ -303,7 +304,7 @@ class TargetChangesTest {
 
     @Test
     void shouldSetStatesOfPortalGroups() throws Exception {
-        try (var server = TargetServer.builder().portal(portal(0)).portal(portal(0).withGroup(2))
+        try (var server = TargetFixture.builder().portal(portal(0)).portal(portal(0).withGroup(2))
                 .target(both.withState(2, State.STANDBY)).start();
                 var active = ready(server.portals().get(0).getPort(), ONE);
                 var standby = ready(server.portals().get(1).getPort(), TWO)) {
@@ -346,23 +347,25 @@ class TargetChangesTest {
     @Test
     void shouldChangeAllAtOnceOrNothing() throws Exception {
         TargetSpec other = TargetSpec.of(OTHER).withLun(0, second);
-        try (var server = server(both).start(); var raw = ready(server, ONE)) {
-            int port = server.portals().getFirst().getPort();
+        int port = FreePorts.one(); // nobody else listens on it once it is closed
+        try (var server = TargetFixture.builder().portal(portal(port)).loops(2).target(both)
+                .start();
+                var raw = ready(server, ONE)) {
             try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                TargetServer.Builder bad = TargetServer.builder().portal(portal(port))
+                TargetServer.Builder bad = TargetFixture.builder().portal(portal(port))
                         .portal(portal(taken.getLocalPort())).target(other);
                 assertThatThrownBy(() -> server.reconfigure(bad))
                         .hasMessageContaining("127.0.0.1:" + taken.getLocalPort());
             }
-            assertThatThrownBy(() -> server.reconfigure(TargetServer.builder()
+            assertThatThrownBy(() -> server.reconfigure(TargetFixture.builder()
                     .portal(portal(port)).target(both).target(other.withGroups(List.of(3)))))
                     .hasMessageContaining("portal group 3");
-            assertThatThrownBy(() -> server.reconfigure(TargetServer.builder().target(other)))
+            assertThatThrownBy(() -> server.reconfigure(TargetFixture.builder().target(other)))
                     .isInstanceOf(IllegalStateException.class);
             assertThat(server.targetNames()).containsExactly(RawInitiator.TARGET);
             assertThat(sense(raw, 0)).isZero();
 
-            CompletableFuture<Void> ends = server.reconfigure(TargetServer.builder()
+            CompletableFuture<Void> ends = server.reconfigure(TargetFixture.builder()
                     .portal(portal(port)).portal(portal(0).withGroup(3))
                     .target(both.withoutLun(1)).target(other.withGroups(List.of(3)))
                     .sessionLimits(new SessionLimits(1, 1, 1)));
@@ -373,7 +376,7 @@ class TargetChangesTest {
                 assertThat(late.loginAs(ONE, OTHER).status()).isEqualTo(0x0302); // the new limit
             }
             assertDone(server.reconfigure(
-                    TargetServer.builder().portal(portal(0)).target(both)));
+                    TargetFixture.builder().portal(portal(0)).target(both)));
             assertTold(AsyncEvent.LOGOUT_REQUEST, raw); // its portal is gone
             assertThatThrownBy(() -> new RawInitiator(port)).isInstanceOf(IOException.class);
         }
@@ -398,7 +401,7 @@ class TargetChangesTest {
             assertDone(server.update(both));
             int port = server.portals().getFirst().getPort();
             try (var raw = ready(server, ONE)) {
-                assertDone(server.reconfigure(TargetServer.builder()
+                assertDone(server.reconfigure(TargetFixture.builder()
                         .portal(portal(port).withMoved(moved)).target(both)));
                 assertTold(AsyncEvent.LOGOUT_REQUEST, raw);
                 try (var again = new RawInitiator(server)) {
@@ -415,7 +418,7 @@ class TargetChangesTest {
                 var raw = ready(server, ONE);
                 var late = new RawInitiator(server)) {
             CompletableFuture<Void> shutDown = CompletableFuture
-                    .runAsync(() -> server.shutDown(Duration.ofSeconds(30)));
+                    .runAsync(() -> server.shutDown(Duration.ofMinutes(5)));
             assertTold(AsyncEvent.LOGOUT_REQUEST, raw);
             assertThat(late.loginAs(TWO, RawInitiator.TARGET).status()).isEqualTo(0x0301);
             try (var later = new RawInitiator(server)) {

@@ -251,6 +251,11 @@ class TargetExtendedCopyTest {
     @CsvSource({"LOGICAL_UNIT_RESET, false", "LOGICAL_UNIT_RESET, true", "I_T_NEXUS_RESET, false"})
     void shouldStopCopyInTheBackground(TaskManagementFunction by, boolean another)
             throws Exception {
+        CopyFixture.inTime(() -> stopCopyInTheBackground(by, another));
+    }
+
+    private static void stopCopyInTheBackground(TaskManagementFunction by, boolean another)
+            throws Exception {
         try (var copies = new CopyFixture(Devices.open("ram:4MiB"), new HeldDevice("ram:4MiB"));
                 var other = RawInitiator.ready(copies.server, 2)) {
             var held = (HeldDevice) copies.devices.get(1);

@@ -90,7 +90,13 @@ class TargetFenceTest {
 
     @Test
     void shouldCompleteResetOfHungUnitWithinBound() throws Exception {
-        try (var target = fixture(); var one = target.ready(1); var other = target.ready(2)) {
+        TargetFixture.withTimeout(100, 8_000, TargetFenceTest::resetHungUnit);
+    }
+
+    private static void resetHungUnit(long abortMs) throws Exception {
+        try (var target = fixture(abortMs);
+                var one = target.ready(1);
+                var other = target.ready(2)) {
             hang(target, other);
             int reset = one.manage(TaskManagementFunction.LOGICAL_UNIT_RESET, Bhs.NO_TAG);
 
@@ -102,7 +108,11 @@ class TargetFenceTest {
 
     @Test
     void shouldLogOutWithinBound() throws Exception {
-        try (var target = fixture(); var initiator = target.ready(1)) {
+        TargetFixture.withTimeout(100, 8_000, TargetFenceTest::logOutWhileUnitHangs);
+    }
+
+    private static void logOutWhileUnitHangs(long abortMs) throws Exception {
+        try (var target = fixture(abortMs); var initiator = target.ready(1)) {
             hang(target, initiator);
             initiator.logout();
 
@@ -114,7 +124,11 @@ class TargetFenceTest {
 
     @Test
     void shouldReinstateSessionWithinBoundAndKeepItsWritesApart() throws Exception {
-        try (var target = fixture(); var old = target.ready(1)) {
+        TargetFixture.withTimeout(100, 8_000, TargetFenceTest::reinstateWhileUnitHangs);
+    }
+
+    private static void reinstateWhileUnitHangs(long abortMs) throws Exception {
+        try (var target = fixture(abortMs); var old = target.ready(1)) {
             hang(target, old);
             try (var fresh = target.ready(1)) { // its login ends the old session
                 assertThat(writeStatus(fresh, HUNG, 0xbb)).isEqualTo(Status.BUSY);
@@ -203,7 +217,9 @@ class TargetFenceTest {
         return initiator.receive().status();
     }
 
-    private static TargetFixture fixture() throws IOException {
-        return new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));
+    private static TargetFixture fixture() throws IOException { return fixture(100); }
+
+    private static TargetFixture fixture(long abortMs) throws IOException {
+        return new TargetFixture(TargetFixture.limits(600_000, 600_000, abortMs));
     }
 }

@@ -17,10 +17,15 @@ import lunar.scsi.target.block.DiskSpec;
 
 /** Fixture: a server with one target and a gated LUN of 1 MiB. {@code close} checks for leaks. */
 final class TargetFixture implements AutoCloseable {
-    /** The default limits, except that logins have the time that they take on a loaded machine. */
-    static final ServerLimits LIMITS = limits(600_000, ServerLimits.DEFAULT.idleMs(),
-            ServerLimits.DEFAULT.abortTimeoutMs());
-    private static final long PATIENCE_NANOS = 60_000_000_000L;
+    /** The default limits, except that peers and devices have the time that they take on a loaded machine. */
+    static final ServerLimits LIMITS = limits(600_000, 600_000, 30_000);
+    private static final long PATIENCE_NANOS = 120_000_000_000L;
+
+    /** A test, with a timeout of the server. */
+    @FunctionalInterface
+    interface Timed {
+        void run(long timeout) throws Exception;
+    }
 
     final GatedDevice device;
     final List<GatedDevice> more = new ArrayList<>();
@@ -71,6 +76,23 @@ final class TargetFixture implements AutoCloseable {
                 limits.maxQueuedBytes(), idleMs, abortMs);
     }
 
+    /** Builds a server with {@link #LIMITS}. */
+    static TargetServer.Builder builder() {
+        return TargetServer.builder().limits(LIMITS);
+    }
+
+    /**
+     * Runs a test of a timeout that has to expire, but not before the test has done its part: with a short one, and
+     * with a long one if that fails, as it may on a loaded machine.
+     */
+    static void withTimeout(long shortOne, long longOne, Timed test) throws Exception {
+        try {
+            test.run(shortOne);
+        } catch (AssertionError | IOException _) {
+            test.run(longOne);
+        }
+    }
+
     static ServerLimits maxConnections(int count) { return LIMITS.withMaxConnections(count); }
 
     static byte[] blocks(int count, int value) {
@@ -95,6 +117,17 @@ final class TargetFixture implements AutoCloseable {
             assertThat(System.nanoTime() - end).as(what).isNegative();
             LockSupport.parkNanos(1_000_000);
         }
+    }
+
+    /** Logs in once there is place: that of a connection becomes free a little after its session has ended. */
+    void logInOnceThereIsPlace(String address, int qualifier) {
+        await("place for another", () -> {
+            try (var next = RawInitiator.from(address, server)) {
+                return next.login(RawInitiator.isid(qualifier)).status() == 0;
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
     }
 
     @Override

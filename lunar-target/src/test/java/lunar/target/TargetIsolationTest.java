@@ -27,7 +27,11 @@ class TargetIsolationTest {
 
     @Test
     void shouldServeOtherUnitsAndSessionsWhileOneUnitHangsAtItsLimit() throws Exception {
-        try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100), 2);
+        TargetFixture.withTimeout(100, 8_000, TargetIsolationTest::serveWhileOneUnitHangs);
+    }
+
+    private static void serveWhileOneUnitHangs(long abortMs) throws Exception {
+        try (var target = new TargetFixture(TargetFixture.limits(600_000, 600_000, abortMs), 2);
                 var initiator = ready(target, 1);
                 var other = ready(target, 2)) {
             int taken = fill(target, initiator);
@@ -61,7 +65,7 @@ class TargetIsolationTest {
 
     @Test
     void shouldLeaveCapacityEvenIfManyUnitsHang() throws Exception {
-        try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100), 5);
+        try (var target = new TargetFixture(TargetFixture.limits(600_000, 600_000, 100), 5);
                 var initiator = ready(target, 1)) {
             for (int lun = 0; lun < 5; lun++) {
                 GatedDevice device = lun == 0 ? target.device : target.more.get(lun - 1);
@@ -88,8 +92,8 @@ class TargetIsolationTest {
     @Test
     void shouldLeaveMemoryToOtherUnits() throws Exception {
         int bytes = 256 << 10;
-        var limits = new ServerLimits(16, 15_000, 128, 16, bytes, 16L * bytes, 16L * bytes,
-                16L << 20, 30_000, 100);
+        var limits = new ServerLimits(16, 600_000, 128, 16, bytes, 16L * bytes, 16L * bytes,
+                16L << 20, 600_000, 100);
         try (var target = new TargetFixture(limits, 1);
                 var initiator = ready(target, 1, "ImmediateData=Yes");
                 var other = ready(target, 2)) {
@@ -116,7 +120,11 @@ class TargetIsolationTest {
 
     @Test
     void shouldGiveUpWriteWhoseDataDoNotArrive() throws Exception {
-        try (var target = new TargetFixture(TargetFixture.limits(15_000, 500, 100));
+        TargetFixture.withTimeout(500, 12_000, TargetIsolationTest::sendNoData);
+    }
+
+    private static void sendNoData(long idleMs) throws Exception {
+        try (var target = new TargetFixture(TargetFixture.limits(600_000, idleMs, 100));
                 var initiator = target.ready(1, "ImmediateData=No", "InitialR2T=Yes")) {
             int write = initiator.write(initiator.newTag(), initiator.useCmdSn(),
                     RawInitiator.writeCdb(0, 2), new byte[0], 1024, true);
@@ -136,7 +144,11 @@ class TargetIsolationTest {
 
     @Test
     void shouldDropPeerThatReadsNoResponses() throws Exception {
-        try (var target = new TargetFixture(TargetFixture.limits(15_000, 3_000, 100));
+        TargetFixture.withTimeout(3_000, 12_000, TargetIsolationTest::readNoResponses);
+    }
+
+    private static void readNoResponses(long idleMs) throws Exception {
+        try (var target = new TargetFixture(TargetFixture.limits(600_000, idleMs, 100));
                 var dead = target.ready(1)) {
             int bytes = 512 << 10; // times all commands: more than the kernel's socket buffers take
             for (int i = 1; i < ServerLimits.DEFAULT.commandsPerSession(); i++) {
@@ -159,7 +171,7 @@ class TargetIsolationTest {
 
     @Test
     void shouldHandleAbortStormWhileAnotherSessionVerifies() throws Exception {
-        try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));
+        try (var target = new TargetFixture(TargetFixture.limits(600_000, 600_000, 100));
                 var stormy = target.ready(1);
                 var calm = target.ready(2)) {
             var over = new AtomicBoolean();

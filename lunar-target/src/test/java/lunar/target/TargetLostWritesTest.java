@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Tests a device that reports lost writes once, like a LUN of an array that was reset: the loss is reported to every
  * host.
  */
-@Timeout(60)
+@Timeout(600)
 class TargetLostWritesTest {
     private static final int WRITE_ERROR = 0x03_0c_00;
     private static final String FLUSH = "35000000000000000000";
@@ -68,7 +68,7 @@ class TargetLostWritesTest {
     private final Forgetful device = new Forgetful(MemoryDevice.create(1 << 20, 512));
 
     private TargetServer serve() throws Exception {
-        return TargetServer.builder().portal("127.0.0.1", 0)
+        return TargetFixture.builder().portal("127.0.0.1", 0)
                 .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, device)).start();
     }
 
@@ -163,7 +163,7 @@ class TargetLostWritesTest {
     @Test
     void shouldReportALossToAHostWhoseAbortedFlushDetectedIt() throws Exception {
         var gated = new GatedDevice(device);
-        try (var server = TargetServer.builder().portal("127.0.0.1", 0)
+        try (var server = TargetFixture.builder().portal("127.0.0.1", 0)
                 .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, gated)).start();
                 var one = RawInitiator.ready(server, 1)) {
             gated.shut(1);
@@ -279,7 +279,7 @@ class TargetLostWritesTest {
                 DiskSpec.of(device).withState(store));
         String before;
         String after;
-        try (var server = TargetServer.builder().portal("127.0.0.1", 0).target(target).start();
+        try (var server = TargetFixture.builder().portal("127.0.0.1", 0).target(target).start();
                 var one = RawInitiator.ready(server, 1)) {
             before = verifier(one);
             device.losses.set(1);
@@ -289,7 +289,7 @@ class TargetLostWritesTest {
                 Thread.onSpinWait(); // saved in the background
             }
         }
-        try (var server = TargetServer.builder().portal("127.0.0.1", 0).target(target).start();
+        try (var server = TargetFixture.builder().portal("127.0.0.1", 0).target(target).start();
                 var one = RawInitiator.ready(server, 1)) {
             assertThat(verifier(one)).isEqualTo(after).isNotEqualTo(before);
         }
@@ -339,7 +339,7 @@ class TargetLostWritesTest {
     @Test
     void shouldReportALossToAPortAtEachPortalGroup() throws Exception {
         var any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        try (var server = TargetServer.builder().portal(PortalSpec.of(any))
+        try (var server = TargetFixture.builder().portal(PortalSpec.of(any))
                 .portal(PortalSpec.of(any).withGroup(2))
                 .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, device)).start();
                 var one = RawInitiator.ready(server, 1);
@@ -359,7 +359,7 @@ class TargetLostWritesTest {
     @Test
     void shouldKeepTheWriteVerifierAfterAFlushThatBeganBeforeAnUncountedLoss() throws Exception {
         var gated = new GatedDevice(device);
-        try (var server = TargetServer.builder().portal("127.0.0.1", 0)
+        try (var server = TargetFixture.builder().portal("127.0.0.1", 0)
                 .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, gated)).start();
                 var one = RawInitiator.ready(server, 1);
                 var two = RawInitiator.ready(server, 2)) {

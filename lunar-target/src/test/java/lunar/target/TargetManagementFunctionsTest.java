@@ -77,7 +77,7 @@ class TargetManagementFunctionsTest {
 
     @Test
     void shouldStopWaitingForMissingCommandsAfterATimeout() throws Exception {
-        try (var target = new TargetFixture(TargetFixture.limits(15_000, 30_000, 100));
+        try (var target = new TargetFixture(TargetFixture.limits(600_000, 600_000, 100));
                 var initiator = target.ready(1)) {
             initiator.useCmdSn(); // never sent
             int held = initiator.send(new byte[6], 0);
@@ -253,12 +253,12 @@ class TargetManagementFunctionsTest {
         var target = new TargetFixture();
         try (var initiator = target.ready(1)) {
             var down = CompletableFuture
-                    .runAsync(() -> target.server.shutDown(Duration.ofSeconds(30)));
+                    .runAsync(() -> target.server.shutDown(Duration.ofSeconds(300)));
             RawInitiator.Received asked = initiator.receive();
             assertThat(asked.opcode()).isEqualTo(AsyncMessage.OPCODE);
             assertThat(asked.bhs().int8(AsyncMessage.ASYNC_EVENT))
                     .isEqualTo(AsyncEvent.LOGOUT_REQUEST.code());
-            assertThat(asked.bhs().int16(AsyncMessage.PARAMETER3)).isEqualTo(30);
+            assertThat(asked.bhs().int16(AsyncMessage.PARAMETER3)).isEqualTo(300);
             assertThat(initiator.read(0, 1)).isEqualTo(blocks(1, 0)); // still served
             assertThat(down).isNotDone();
 

@@ -70,7 +70,7 @@ class TaskReuseTest {
     @Test
     void shouldAnswerPipelinedCommandsLikeSingleOnes() throws Exception {
         try (var device = new ScatteredDevice(seed);
-                var server = TargetServer.builder().portal("127.0.0.1", 0).loops(1)
+                var server = TargetFixture.builder().portal("127.0.0.1", 0).loops(1)
                         .target(TargetSpec.of(RawInitiator.TARGET).withLun(0, device)).start();
                 var initiator = RawInitiator.ready(server, 1)) {
             for (int round = 0; round < ROUNDS; round++) {

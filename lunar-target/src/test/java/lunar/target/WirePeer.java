@@ -26,7 +26,7 @@ final class WirePeer implements AutoCloseable {
     static final int WRITE = 0x20;
     static final int FINAL = 0x80;
 
-    private static final int PATIENCE_MS = 60_000;
+    private static final int PATIENCE_MS = 120_000;
     private static final String LOGIN = """
             TargetName=iqn.2026-11.org.lunar:test
             SessionType=Normal

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /**
  * Tests disabling the write cache: what was acknowledged while it was enabled must become stable (SBC-4 section 4.15).
  */
-@Timeout(60)
+@Timeout(600)
 class WriteCacheTest {
     private static final String PAGE = "00000000 0812 %02x" + "00".repeat(17);
     private static final int OFF = 0;
@@ -174,7 +174,7 @@ class WriteCacheTest {
     }
 
     private TargetServer serve(BadFlushes device) throws IOException {
-        return TargetServer.builder().portal("127.0.0.1", 0)
+        return TargetFixture.builder().portal("127.0.0.1", 0)
                 .target(TargetSpec.of(RawInitiator.TARGET).withLun(0,
                         DiskSpec.of(device)
                                 .withState(StateStore.inDirectory(directory))))

@@ -92,7 +92,7 @@ class Endpoint implements PduReceiver {
     void ping(int tag) throws InterruptedException {
         send(tag);
         transport.flush();
-        assertThat(tags.poll(10, TimeUnit.SECONDS)).as("echo").isEqualTo(tag);
+        assertThat(tags.poll(60, TimeUnit.SECONDS)).as("echo").isEqualTo(tag);
     }
 
     /** Answers each PDU by its tag. */
@@ -103,7 +103,7 @@ class Endpoint implements PduReceiver {
     void awaitClosed() throws InterruptedException { await(closed, "closed"); }
 
     static void await(CountDownLatch latch, String what) throws InterruptedException {
-        assertThat(latch.await(60, TimeUnit.SECONDS)).as("%s within 10 s", what).isTrue();
+        assertThat(latch.await(60, TimeUnit.SECONDS)).as("%s within 60 s", what).isTrue();
     }
 
     /** Waits until the loop of this connection has done what it was doing. */

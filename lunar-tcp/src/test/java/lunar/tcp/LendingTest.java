@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests a loop whose only channel is a pipe: a byte is a response to the borrower of that number. */
-@Timeout(60)
+@Timeout(600)
 @ParameterizedClass
 @MethodSource("pollings")
 class LendingTest {

@@ -46,7 +46,7 @@ final class Network implements AutoCloseable {
 
     Endpoint connect(Framing framing, Function<Transport, Endpoint> client) throws IOException {
         var made = new LinkedBlockingQueue<Endpoint>();
-        Transport _ = loops.connect(portal(), 10_000, transport -> {
+        Transport _ = loops.connect(portal(), 60_000, transport -> {
             transport.framing(framing);
             Endpoint end = client.apply(transport);
             all.add(end);
@@ -62,16 +62,16 @@ final class Network implements AutoCloseable {
     Socket rawPeer() throws IOException {
         var socket = new Socket();
         socket.setReceiveBufferSize(64 * 1024);
-        socket.connect(portal(), 10_000);
+        socket.connect(portal(), 60_000);
         socket.setSoTimeout(60_000);
         return socket;
     }
 
     /** Our end of the connection made last. */
     Endpoint accepted() throws InterruptedException {
-        Endpoint end = accepted.poll(10, TimeUnit.SECONDS);
+        Endpoint end = accepted.poll(60, TimeUnit.SECONDS);
         if (end == null) {
-            throw new AssertionError("no connection within 10 s");
+            throw new AssertionError("no connection within 60 s");
         }
         return end;
     }

@@ -30,6 +30,14 @@ import org.junit.jupiter.api.Test;
 class TcpClosingTest {
     private static final MemorySegment LONG_DATA = Arena.ofAuto().allocate(64 * 1024);
 
+    /** Rounds, where a connection that waits for its peer for 2 s may give it up. */
+    private static final int MAX_ROUNDS = 10;
+
+    /** Whether a connection that was closed after the start may have given its peer up. */
+    private static boolean isLate(long startNs) {
+        return System.nanoTime() - startNs > 1_900_000_000L;
+    }
+
     private static Network echoing() {
         return new Network(2, Network.LONG, transport -> new Endpoint(transport, Endpoint::echo));
     }
@@ -37,21 +45,28 @@ class TcpClosingTest {
     @Test
     void shouldDeliverWhatIsQueuedBeforeItCloses() throws Exception {
         int count = 200;
-        try (var network = new Network(2, Network.LONG, Endpoint::new)) {
-            Endpoint client = network.connect();
-            Endpoint server = network.accepted();
-            for (int i = 0; i < count; i++) {
-                client.send(i, i % 2 == 0 ? LONG_DATA : MemorySegment.NULL, Release.NOTHING);
+        for (int round = 1;; round++) {
+            try (var network = new Network(2, Network.LONG, Endpoint::new)) {
+                Endpoint client = network.connect();
+                Endpoint server = network.accepted();
+                for (int i = 0; i < count; i++) {
+                    client.send(i, i % 2 == 0 ? LONG_DATA : MemorySegment.NULL, Release.NOTHING);
+                }
+                long startNs = System.nanoTime();
+                client.transport.close(); // without a flush
+                client.awaitClosed();
+                server.awaitClosed();
+                if (server.cause != null && isLate(startNs) && round < MAX_ROUNDS) {
+                    continue;
+                }
+                assertThat(server.tags).hasSize(count);
+                assertThat(server.cause).isNull();
+                assertThat(client.cause).isNull();
+                network.close();
+                assertThat(network.all).allSatisfy(end -> assertThat(end.closedCount).hasValue(1));
+                assertThat(network.loops.chunksInUse()).isZero();
+                return;
             }
-            client.transport.close(); // without a flush
-            client.awaitClosed();
-            server.awaitClosed();
-            assertThat(server.tags).hasSize(count);
-            assertThat(server.cause).isNull();
-            assertThat(client.cause).isNull();
-            network.close();
-            assertThat(network.all).allSatisfy(end -> assertThat(end.closedCount).hasValue(1));
-            assertThat(network.loops.chunksInUse()).isZero();
         }
     }
 
@@ -204,26 +219,44 @@ class TcpClosingTest {
     @Test
     void shouldAnswerAPeerThatHasClosedItsHalf() throws Exception {
         int count = 100;
-        try (var network = new Network(1, Network.LONG,
-                transport -> new Endpoint(transport, (self, _, _) -> {
-                    for (int i = 0; i < count; i++) {
-                        self.send(i, LONG_DATA, Release.NOTHING);
+        for (int round = 1;; round++) {
+            try (var network = new Network(1, Network.LONG,
+                    transport -> new Endpoint(transport, (self, _, _) -> {
+                        for (int i = 0; i < count; i++) {
+                            self.send(i, LONG_DATA, Release.NOTHING);
+                        }
+                    }));
+                    Socket peer = network.rawPeer()) {
+                Endpoint end = network.accepted();
+                long startNs = System.nanoTime();
+                peer.getOutputStream().write(Endpoint.header(1, 0).toArray(ValueLayout.JAVA_BYTE));
+                peer.shutdownOutput();
+                try {
+                    readAnswers(peer, count);
+                } catch (IOException e) {
+                    if (isLate(startNs) && round < MAX_ROUNDS) {
+                        continue;
                     }
-                }));
-                Socket peer = network.rawPeer()) {
-            Endpoint end = network.accepted();
-            peer.getOutputStream().write(Endpoint.header(1, 0).toArray(ValueLayout.JAVA_BYTE));
-            peer.shutdownOutput();
-            var in = new DataInputStream(peer.getInputStream());
-            for (int i = 0; i < count; i++) {
-                Bhs bhs = new Bhs().wrap(MemorySegment.ofArray(in.readNBytes(Bhs.LENGTH)));
-                assertThat(bhs.itt()).isEqualTo(i);
-                in.skipNBytes(bhs.dataSegmentLength());
+                    throw e;
+                }
+                end.awaitClosed();
+                assertThat(end.cause).isNull();
+                return;
             }
-            assertThat(in.read()).isEqualTo(-1);
-            end.awaitClosed();
-            assertThat(end.cause).isNull();
         }
+    }
+
+    /** Reads so many PDUs and the end in order. */
+    private static void readAnswers(Socket peer, int count) throws IOException {
+        var in = new DataInputStream(peer.getInputStream());
+        byte[] header = new byte[Bhs.LENGTH];
+        for (int i = 0; i < count; i++) {
+            in.readFully(header);
+            Bhs bhs = new Bhs().wrap(MemorySegment.ofArray(header));
+            assertThat(bhs.itt()).isEqualTo(i);
+            in.skipNBytes(bhs.dataSegmentLength());
+        }
+        assertThat(in.read()).isEqualTo(-1);
     }
 
     @Test

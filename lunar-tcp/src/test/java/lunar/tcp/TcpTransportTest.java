@@ -233,7 +233,7 @@ class TcpTransportTest {
             assertThat(server.tags).hasSizeBetween(4, 10);
             server.transport.loop().execute(() -> server.transport.reading(true));
             for (int i = 0; i < count; i++) {
-                assertThat(server.tags.poll(10, TimeUnit.SECONDS)).isEqualTo(i);
+                assertThat(server.tags.poll(60, TimeUnit.SECONDS)).isEqualTo(i);
             }
         }
     }
@@ -252,7 +252,7 @@ class TcpTransportTest {
             client.transport.flush();
             client.transport.close();
             for (int i = 0; i < 5; i++) { // though nothing more comes from the network, and the peer has left
-                assertThat(server.tags.poll(10, TimeUnit.SECONDS)).isEqualTo(i);
+                assertThat(server.tags.poll(60, TimeUnit.SECONDS)).isEqualTo(i);
                 server.awaitLoop();
                 assertThat(server.tags).isEmpty();
                 assertThat(server.closedCount.get()).isZero();
@@ -280,8 +280,8 @@ class TcpTransportTest {
             for (int i = 0; i < 50; i++) {
                 client.send(2 * i);
                 client.transport.flush();
-                assertThat(client.tags.poll(10, TimeUnit.SECONDS)).isEqualTo(2 * i);
-                assertThat(client.tags.poll(10, TimeUnit.SECONDS)).isEqualTo(2 * i + 1);
+                assertThat(client.tags.poll(60, TimeUnit.SECONDS)).isEqualTo(2 * i);
+                assertThat(client.tags.poll(60, TimeUnit.SECONDS)).isEqualTo(2 * i + 1);
             }
         }
     }

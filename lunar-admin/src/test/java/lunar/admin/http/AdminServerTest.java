@@ -94,7 +94,7 @@ class AdminServerTest {
             fixture.reloading = () -> {
                 begun.countDown();
                 try {
-                    undisturbed.complete(stopped.await(60, TimeUnit.SECONDS));
+                    undisturbed.complete(stopped.await(120, TimeUnit.SECONDS));
                 } catch (InterruptedException _) {
                     undisturbed.complete(false);
                 }

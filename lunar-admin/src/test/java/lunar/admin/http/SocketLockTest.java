@@ -89,7 +89,7 @@ class SocketLockTest {
         } finally {
             other.destroyForcibly();
         }
-        assertThat(other.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(other.waitFor(120, TimeUnit.SECONDS)).isTrue();
         SocketLock.acquire(socket).close();
     }
 

@@ -70,7 +70,7 @@ class WriteRangesTest {
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(600)
     void shouldNeverLetTwoHaveABlockUnderManyThreads() throws Exception {
         long seed = new Random().nextLong();
         var inUse = new BitSet(64);

@@ -28,7 +28,7 @@ class BackgroundAppenderTest {
         protected void append(ILoggingEvent event) {
             writing.countDown();
             try {
-                assertThat(read.await(60, TimeUnit.SECONDS)).isTrue();
+                assertThat(read.await(120, TimeUnit.SECONDS)).isTrue();
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
@@ -45,7 +45,7 @@ class BackgroundAppenderTest {
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(600)
     void shouldNotWaitForTheReaderAndCountWhatItMisses() throws Exception {
         var stalled = new Stalled();
         stalled.setContext(context);
@@ -54,7 +54,7 @@ class BackgroundAppenderTest {
         appender.setContext(context);
         appender.start();
         appender.doAppend(event("first"));
-        assertThat(writing.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(writing.await(120, TimeUnit.SECONDS)).isTrue();
         for (int i = 0; i < BackgroundAppender.CAPACITY + 7; i++) {
             appender.doAppend(event("line " + i));
         }
@@ -70,7 +70,7 @@ class BackgroundAppenderTest {
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(600)
     void shouldWriteWhatIsWaitingBeforeItStops() {
         read.countDown();
         var stalled = new Stalled();

@@ -16,7 +16,7 @@ public final class NotifyReceiver implements AutoCloseable {
     private static final int SOCK_DGRAM = 2;
     private static final int SOL_SOCKET = 1;
     private static final int SO_RCVTIMEO = 20;
-    private static final int TIMEOUT_SECONDS = 60;
+    private static final int TIMEOUT_SECONDS = 120;
     private static final int MAX_BYTES = 4096;
 
     private final Arena arena = Arena.ofShared();

@@ -77,7 +77,7 @@ class ServiceNotifierTest {
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(600)
     void shouldNotWaitForAServiceManagerThatDoesNotReceive() throws Throwable {
         String path = folder.resolve("notify").toString();
         try (var receiver = new NotifyReceiver(path);

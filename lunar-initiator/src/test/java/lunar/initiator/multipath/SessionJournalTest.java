@@ -171,7 +171,7 @@ class SessionJournalTest {
 
     /** Storage that does not answer stops only what waits for it. */
     @Test
-    @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldWaitForNoOtherRecordNorForRemovals() throws Exception {
         SessionJournal journal = journal();
         journal.add(ONE);

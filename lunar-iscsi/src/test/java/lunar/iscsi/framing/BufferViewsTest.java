@@ -68,7 +68,7 @@ class BufferViewsTest {
     void shouldKeepNoMemoryAlive() throws InterruptedException {
         for (WeakReference<?> scope : List.of(useOnce(Arena.ofAuto().allocate(4096)),
                 useOnce(DirectMemory.allocate(4096, 512)))) {
-            for (int i = 0; i < 500 && !scope.refersTo(null); i++) {
+            for (int i = 0; i < 6000 && !scope.refersTo(null); i++) {
                 System.gc();
                 Thread.sleep(10);
             }

@@ -51,6 +51,10 @@ final class BlockHistory {
     private int reports;
     private long flushes;
     private int flushing;
+    /** Writes with FUA in flight. */
+    private int through;
+    /** Whether a cache was dropped since the last flush that certainly was told of no loss. */
+    private boolean suspect;
     private int lost;
 
     BlockHistory(int blocks) {
@@ -76,6 +80,9 @@ final class BlockHistory {
      * @param fua whether it is durable by that
      */
     synchronized void acknowledged(Write write, boolean fua) {
+        if (!fua && write.drops() != drops) {
+            return;
+        }
         int block = write.block();
         acknowledged[block] = write.number();
         if (write.flushes() == flushes) {
@@ -85,9 +92,7 @@ final class BlockHistory {
             durable[block] = write.number();
             perhapsDurable[block] = write.number();
         }
-        if (fua || write.drops() == drops) {
-            floor[block] = write.number();
-        }
+        floor[block] = write.number();
     }
 
     /** Begins to read blocks. */
@@ -124,6 +129,16 @@ final class BlockHistory {
         }
     }
 
+    /** A write with FUA is sent, which {@link #throughEnds} follows. */
+    synchronized void throughBegins() {
+        through++;
+    }
+
+    /** A write with FUA has succeeded or failed; called last. */
+    synchronized void throughEnds() {
+        through--;
+    }
+
     /** A flush is sent, which {@link #flushEnds} and perhaps {@link #flushed} follow. */
     synchronized Flush flushBegins() {
         flushes++;
@@ -134,14 +149,16 @@ final class BlockHistory {
     /**
      * A flush has succeeded. It vouches for nothing where another one is in flight or has reported a loss since: a loss
      * is reported once, and flushes that are sent when a device has reported it succeed, also before the report of it
-     * is heard here.
+     * is heard here. After a drop, a write with FUA that is in flight may have the report, too.
      *
      * @throws LostWriteException where it had to report a loss
      */
     synchronized void flushed(Flush flush) {
         long[] vouched = flush.vouched();
-        if (flushing == 1 && flush.reports() == reports) {
+        boolean isToldElsewhere = suspect && through > 0;
+        if (flushing == 1 && flush.reports() == reports && !isToldElsewhere) {
             requireNothingGone(flush);
+            suspect &= flush.drops() != drops;
             raise(durable, vouched);
             raise(floor, durable);
         }
@@ -187,12 +204,14 @@ final class BlockHistory {
     /** A volatile cache is about to be dropped: from now on only durable writes are counted on. */
     synchronized void cacheDrops() {
         drops++;
+        suspect = true;
         System.arraycopy(durable, 0, floor, 0, floor.length);
     }
 
     /** The process that had the cache is gone, and what it acknowledged before has been heard or will not count. */
     synchronized void cacheDropped() {
         drops++;
+        suspect = true;
     }
 
     /** Like {@link #cacheDropped}, of the only copy: unless all was durable, the next flush must report that. */

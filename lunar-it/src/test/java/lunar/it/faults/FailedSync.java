@@ -50,6 +50,7 @@ final class FailedSync implements Scenario {
             for (int i = 0; i < times; i++) {
                 running.progress(lab.between(20, 200), server);
                 flush(running); // what the last restart has lost is told now
+                running.round(server); // and counted, where another flush was told
                 long losses = running.losses();
                 Files.createFile(trigger);
                 awaitFailure(trigger, running, server);
@@ -107,7 +108,7 @@ final class FailedSync implements Scenario {
     /** No flush succeeds, of the host that writes or of another. */
     private static void requireTold(VerifiedLoad load, BlockDevice other, LunarProcess server)
             throws Exception {
-        load.progress(10, server); // those that had begun before have ended
+        load.round(server); // those that had begun before have ended
         long flushes = load.flushes();
         for (int i = 0; i < 2; i++) {
             try {

@@ -5,12 +5,15 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import lunar.testkit.Seed;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Runs each scenario of the fault lab with a few faults; {@code make faults} runs more. */
+@Timeout(value = 1, unit = TimeUnit.HOURS)
 class FaultLabIT {
     private static final int TIMES = 3;
 

@@ -22,8 +22,8 @@ final class FrozenPath implements Scenario {
     private static final String IQN = "iqn.2026-11.org.lunar:frozen";
     private static final int BLOCKS = 64;
     private static final long PATIENCE_MS = 180_000;
-    private static final Timeouts TIMEOUTS = Timeouts.DEFAULT.withKeepAliveMs(300)
-            .withConnectMs(2_000).withLoginMs(2_000).withCommandMs(5_000).withAbortMs(500)
+    private static final Timeouts TIMEOUTS = Timeouts.DEFAULT.withKeepAliveMs(1_000)
+            .withConnectMs(10_000).withLoginMs(10_000).withCommandMs(15_000).withAbortMs(2_000)
             .withLogoutMs(500);
 
     @Override

@@ -37,8 +37,8 @@ final class JumpingClock implements Scenario {
         var members = new MemberTargets(lab, 2, "");
         members.create("raid1:vol");
         var gateway = new Gateway(lab, "raid1:vol", members.config(), FreePorts.one());
-        LunarProcess server = gateway.launch(Map.of("LD_PRELOAD", library.toString(),
-                "LUNAR_FAULT_CLOCK", clock.toString())).awaitServing(1);
+        LunarProcess server = gateway.start(Map.of("LD_PRELOAD", library.toString(),
+                "LUNAR_FAULT_CLOCK", clock.toString()));
         BlockDevice device = lab.with(Devices.open(gateway.uri()));
         var history = new BlockHistory(BLOCKS);
         VerifiedLoad load;

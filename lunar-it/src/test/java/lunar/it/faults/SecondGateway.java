@@ -51,7 +51,7 @@ final class SecondGateway implements Scenario {
                 if (!oneServes) {
                     requireRefused(starting);
                     nobody++;
-                    starting = launch(lab, one).awaitServing(1);
+                    starting = one.start(apart(lab, one));
                 }
                 done = use(lab, one, starting, other, history);
             }
@@ -67,8 +67,12 @@ final class SecondGateway implements Scenario {
 
     /** Starts it where it does not see the control socket of the other one. */
     private static LunarProcess launch(Lab lab, Gateway gateway) throws IOException {
+        return gateway.launch(apart(lab, gateway));
+    }
+
+    private static Map<String, String> apart(Lab lab, Gateway gateway) throws IOException {
         Path runtime = Files.createDirectories(lab.path("runtime-" + gateway.port()));
-        return gateway.launch(Map.of("XDG_RUNTIME_DIR", runtime.toString()));
+        return Map.of("XDG_RUNTIME_DIR", runtime.toString());
     }
 
     private static void requireRefused(LunarProcess gateway)

@@ -50,7 +50,7 @@ final class SecondRunner implements Scenario {
         var ports = FreePorts.several(2);
         var gateway = new Gateway(lab, "raid5:vol", members.config(), ports.getFirst());
         var second = new Gateway(lab, "raid5:vol", members.config(), ports.getLast());
-        LunarProcess server = gateway.launch(runtime(lab, "runtime-a")).awaitServing(1);
+        LunarProcess server = gateway.start(runtime(lab, "runtime-a"));
         BlockDevice device = lab.with(Devices.open(gateway.uri()));
         var history = new BlockHistory(BLOCKS);
         VerifiedLoad load;

@@ -57,7 +57,7 @@ final class StoppedOwner implements Scenario {
         }
         Gateway last = gateway(lab, members, ports.get(owner));
         String scrub = last.scrub();
-        try (BlockDevice device = open(last)) {
+        try (BlockDevice device = Devices.open(last.uri())) {
             VerifiedLoad check = VerifiedLoad.idle(device, history, lab.seed());
             check.checkAll();
         }

@@ -29,7 +29,7 @@ final class VerifiedLoad implements AutoCloseable {
     private static final int FUA_WRITES = 65;
     private static final int FLUSHES = 70;
     private static final long PAUSE_NANOS = 2_000_000;
-    private static final long PATIENCE_MS = 300_000;
+    private static final long PATIENCE_MS = 600_000;
 
     private final BlockDevice device;
     private final BlockHistory history;
@@ -243,12 +243,15 @@ final class VerifiedLoad implements AutoCloseable {
         }
         MemorySegment data = buffer.asSlice(0, (long) count * blockSize);
         if (fua) {
+            history.throughBegins();
             try {
                 device.writeThrough(first, data);
                 fuaWrites.incrementAndGet();
             } catch (LostWritesException | MediumException e) { // it speaks of the writes before it, too
                 lossReported();
                 throw e;
+            } finally {
+                history.throughEnds();
             }
         } else {
             device.write(first, data);

@@ -29,7 +29,7 @@ final class FuzzedServer implements AutoCloseable {
     private static final int MANY = 512;
 
     /** Short times and little memory, so that the limits are met. */
-    private static final ServerLimits LIMITS = new ServerLimits(256, 4_000, 128, 16, 4 << 20,
+    private static final ServerLimits LIMITS = new ServerLimits(256, 12_000, 128, 16, 4 << 20,
             64L << 20, 16L << 20, 1L << 20, 5_000, 5_000);
 
     private final List<BlockDevice> devices = new ArrayList<>();

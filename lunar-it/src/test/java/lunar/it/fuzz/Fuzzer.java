@@ -34,7 +34,7 @@ public final class Fuzzer {
     private static final int STAGING = 256 << 10;
     private static final int TENTH = 10;
     private static final long LONG_RUN = 500_000;
-    private static final long QUIET_MS = 30_000;
+    private static final long QUIET_MS = 120_000;
     private static final long PROGRESS_MS = 2_000;
 
     private final long seed;

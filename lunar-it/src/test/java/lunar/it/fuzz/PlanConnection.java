@@ -15,7 +15,7 @@ import java.util.Map;
 
 /** A connection that executes a plan. Confined to the fuzzer's thread. */
 final class PlanConnection {
-    private static final long HANG_MS = 60_000;
+    private static final long HANG_MS = 180_000;
     private static final long SLOW_MS = 50;
 
     /** Without a challenge by then, the request for it was malformed. */

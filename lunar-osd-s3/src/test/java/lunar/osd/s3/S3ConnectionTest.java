@@ -14,6 +14,9 @@ import org.junit.jupiter.api.Test;
 
 /** Requests that an HTTP client does not usually send. */
 class S3ConnectionTest {
+    /** Bytes that would take a minute. */
+    private static final int LENGTH = 1200;
+
     private static S3Server start(Duration clientTimeout) throws IOException {
         return S3Server.start(new StoreBackend(), S3Options.DEFAULT
                 .withAddress(new InetSocketAddress("127.0.0.1", 0)).withAnonymous(true),
@@ -62,17 +65,17 @@ class S3ConnectionTest {
         try (S3Server server = start(Duration.ofSeconds(1));
                 Socket socket = connect(server,
                         "PUT /bucket/key HTTP/1.1\r\nHost: localhost\r\nOrigin: http://x\r\n"
-                                + "Content-Length: 300")) {
+                                + "Content-Length: " + LENGTH)) {
             int sent = 0;
             try {
-                for (; sent < 300; sent++) {
+                for (; sent < LENGTH; sent++) {
                     socket.getOutputStream().write('x');
                     Thread.sleep(50);
                 }
             } catch (IOException _) {
                 // the server has closed the connection
             }
-            assertThat(sent).isLessThan(300);
+            assertThat(sent).isLessThan(LENGTH);
         }
     }
 }

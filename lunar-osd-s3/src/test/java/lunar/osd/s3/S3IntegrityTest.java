@@ -57,7 +57,7 @@ class S3IntegrityTest {
                 .create("http://127.0.0.1:" + server.address().getPort() + target).toURL()
                 .openConnection();
         connection.setRequestMethod(method);
-        connection.setReadTimeout(20_000);
+        connection.setReadTimeout(60_000);
         for (int i = 0; i < headers.length; i += 2) {
             connection.setRequestProperty(headers[i], headers[i + 1]);
         }

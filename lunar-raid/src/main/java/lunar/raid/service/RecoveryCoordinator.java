@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -44,6 +45,7 @@ final class RecoveryCoordinator {
     private final Executor workers;
     private final Consumer<VolumeEvent> events;
     private final AtomicBoolean isTending = new AtomicBoolean();
+    private volatile CountDownLatch tended = new CountDownLatch(0);
     /** Held while a slot gets another member; its holder may block. */
     private final ReentrantLock changing = new ReentrantLock();
     private final SlotRegistry slots;
@@ -91,17 +93,35 @@ final class RecoveryCoordinator {
     /** Tends slots, scans and spares on a thread of its own, unless that is under way. */
     void tend() {
         if (!closing && isTending.compareAndSet(false, true)) {
+            boolean hasSpares = !spares.isEmpty();
+            var done = new CountDownLatch(hasSpares ? 2 : 1);
+            tended = done;
             workers.execute(() -> {
                 try {
                     tendNow();
                 } finally {
                     isTending.set(false);
+                    done.countDown();
                 }
             });
-            if (!spares.isEmpty()) {
-                workers.execute(spares::tend);
+            if (hasSpares) {
+                workers.execute(() -> {
+                    try {
+                        spares.tend();
+                    } finally {
+                        done.countDown();
+                    }
+                });
             }
         }
+    }
+
+    /**
+     * Waits, after {@link #end}, until no device is being opened any more: it would be in use at the next start. A device
+     * that hangs is closed when it answers.
+     */
+    void awaitTended(Duration most) throws InterruptedException {
+        boolean _ = tended.await(most.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Begins scans that are due and need no device opened. */
@@ -250,7 +270,7 @@ final class RecoveryCoordinator {
             }
             changing.lock();
             try {
-                if (!isWaiting(slot) || (slots.isOut(slot) && !isWanted)
+                if (closing || !isWaiting(slot) || (slots.isOut(slot) && !isWanted)
                         || slots.isTakenByOther(slot, uri)) { // another thread was faster
                     CandidateSearch.closeQuietly(device);
                     return Optional.of("");

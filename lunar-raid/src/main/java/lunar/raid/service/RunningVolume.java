@@ -494,6 +494,7 @@ public final class RunningVolume extends ForwardingDevice {
                         spec.title());
             }
             boolean _ = timer.awaitTermination(FAILED_STOP.toNanos(), TimeUnit.NANOSECONDS);
+            recovery.awaitTended(FAILED_STOP);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         } finally {

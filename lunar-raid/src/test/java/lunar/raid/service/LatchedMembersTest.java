@@ -15,15 +15,28 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Members that have lost writes and vouch for nothing until a person accepts that, such as files whose sync failed. */
-@Timeout(60)
+@Timeout(300)
 class LatchedMembersTest extends RunningFixture {
     /** As often as a disk is asked in vain before that is known to last. */
     private static final int MANY = 200;
 
+    /** With pauses after which so many questions would take minutes, and not the time of a test. */
+    private void createPatient(Level level, int members, Duration lastRetry)
+            throws StorageException {
+        RunTiming quick = OPTIONS.timing();
+        spec = shelf.create(level, "music", members, MEMBER_BYTES,
+                OPTIONS.withTiming(new RunTiming(quick.tick(), quick.metadataTicks(),
+                        quick.firstRetry(), lastRetry, quick.spareAfter(), quick.open(),
+                        quick.stop())));
+        open();
+        content = new byte[(int) volume.sizeBytes()];
+        fill(0, content.length);
+    }
+
     @ParameterizedTest
     @EnumSource(value = Level.class, names = {"RAID1", "RAID5"})
     void shouldDoWithoutOneOfThem(Level level) throws Exception {
-        create(level, 3);
+        createPatient(level, 3, Duration.ofSeconds(1));
         volume.flush();
         shelf.disk("disk:1").latch();
         fill(0, 64 << 10);
@@ -43,7 +56,7 @@ class LatchedMembersTest extends RunningFixture {
 
     @Test
     void shouldVouchForNothingWithoutAnyOther() throws Exception {
-        create(Level.RAID1, 2);
+        createPatient(Level.RAID1, 2, Duration.ofSeconds(1));
         volume.flush();
         shelf.disk("disk:0").latch();
         shelf.disk("disk:1").latch();
@@ -66,14 +79,7 @@ class LatchedMembersTest extends RunningFixture {
     /** However long the time is after which what has not gone well is tried again. */
     @Test
     void shouldResyncAtOnceAfterEachLoss() throws Exception {
-        RunTiming quick = OPTIONS.timing();
-        spec = shelf.create(Level.RAID5, "music", 3, MEMBER_BYTES,
-                OPTIONS.withTiming(new RunTiming(quick.tick(), quick.metadataTicks(),
-                        quick.firstRetry(), Duration.ofHours(1), quick.spareAfter(), quick.open(),
-                        quick.stop())));
-        open();
-        content = new byte[(int) volume.sizeBytes()];
-        fill(0, content.length);
+        createPatient(Level.RAID5, 3, Duration.ofHours(1));
         for (int i = 0; i < 2; i++) {
             events.awaitThrough(ScanKind.RESYNC);
             awaitHealth(VolumeHealth.CLEAN);

@@ -106,7 +106,10 @@ class OwnershipTest {
                 throw new AssertionError(e);
             }
         });
-        assertThatThrownBy(() -> start(spec, disks)).isInstanceOf(BusyException.class)
+        var patient = new OwnershipOptions(QUICK.beat(), QUICK.lease(), Duration.ofSeconds(60),
+                Duration.ZERO, false, true); // it ends at the first beat that is seen
+        assertThatThrownBy(() -> start(spec.withOptions(OPTIONS.withOwnership(patient)), disks))
+                .isInstanceOf(BusyException.class)
                 .hasMessageContaining("in use by host alpha pid 4711");
         stopped.set(true);
         beats.join();
@@ -192,7 +195,7 @@ class OwnershipTest {
         try (RunningVolume volume = start(spec, disks)) {
             long key = disks.holder("disk:1").getAndSet(0);
             assertThat(key >>> 48).isEqualTo(0x4c4e);
-            for (int i = 0; i < 10_000 && disks.holder("disk:1").get() == 0; i++) {
+            for (int i = 0; i < 60_000 && disks.holder("disk:1").get() == 0; i++) {
                 Thread.sleep(1);
             }
             assertThat(disks.holder("disk:1").get()).isEqualTo(key);
@@ -263,7 +266,7 @@ class OwnershipTest {
             volume.write(7, block(1));
             gateway.preempt(77);
             StorageException last = null;
-            for (int i = 0; i < 10_000 && !(last instanceof OwnershipLostException); i++) {
+            for (int i = 0; i < 60_000 && !(last instanceof OwnershipLostException); i++) {
                 try {
                     volume.write(7, block(2));
                 } catch (StorageException e) {

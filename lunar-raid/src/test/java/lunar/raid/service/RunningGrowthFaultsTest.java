@@ -154,7 +154,7 @@ class RunningGrowthFaultsTest extends RunningFixture {
         createSmall(Level.RAID1);
         volume.close();
         // Long enough for the members that answer, also on a machine under load.
-        spec = spec.withOptions(OPTIONS.withStallTimeout(Duration.ofSeconds(4)));
+        spec = spec.withOptions(OPTIONS.withStallTimeout(Duration.ofSeconds(6)));
         open();
         shelf.disk("disk:1").hang();
         assertThatThrownBy(() -> volume.grow(NEW, false)).isInstanceOf(StorageException.class)

@@ -6,8 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import lunar.block.BlockRequest;
 import lunar.block.MiscompareException;
@@ -32,7 +34,7 @@ class RunningReshapeLoadTest extends RunningFixture {
     private final class Host implements Runnable {
         private final int number;
         private final Random choice;
-        private int done;
+        private final AtomicInteger done = new AtomicInteger();
 
         Host(int number) {
             this.number = number;
@@ -44,7 +46,7 @@ class RunningReshapeLoadTest extends RunningFixture {
             try {
                 while (!isOver.get() && failure.get() == null) {
                     one();
-                    done++;
+                    done.incrementAndGet();
                 }
             } catch (Throwable e) {
                 failure.compareAndSet(null, e);
@@ -139,6 +141,10 @@ class RunningReshapeLoadTest extends RunningFixture {
         }
     }
 
+    private static int done(List<Host> hosts) {
+        return hosts.stream().mapToInt(host -> host.done.get()).sum();
+    }
+
     @ParameterizedTest
     @EnumSource(value = Level.class, names = {"RAID0", "RAID5", "RAID6"})
     void shouldKeepEverythingWhileItGrowsThrice(Level level) throws Exception {
@@ -157,17 +163,22 @@ class RunningReshapeLoadTest extends RunningFixture {
             hosts.add(new Host(i));
             threads.add(Thread.ofPlatform().start(hosts.getLast()));
         }
+        while (failure.get() == null && hosts.stream().anyMatch(host -> host.done.get() == 0)) {
+            Thread.sleep(1);
+        }
+        int before = done(hosts);
         for (int slot = members; slot < members + 3; slot++) {
             shelf.add("disk:" + slot, MEMBER_BYTES);
             volume.grow("disk:" + slot, false);
             events.awaitThrough(ScanKind.RESHAPE);
         }
+        int meanwhile = done(hosts) - before;
         isOver.set(true);
         for (Thread thread : threads) {
             thread.join();
         }
         assertThat(failure.get()).as("seed " + seed).isNull();
-        assertThat(hosts).allMatch(host -> host.done > 10);
+        assertThat(meanwhile).as("requests while it grew").isGreaterThan(10 * THREADS);
         checkAll();
         if (level.isRedundant()) {
             scrub();

@@ -162,7 +162,7 @@ class RunningSparesTest extends RunningFixture {
         shelf.disk("disk:0").putBack();
         openForced();
         shelf.disk("spare:0").putBack();
-        for (int i = 0; i < 10_000 && !spareWhy().contains("would be destroyed"); i++) {
+        for (int i = 0; i < 60_000 && !spareWhy().contains("would be destroyed"); i++) {
             Thread.sleep(1);
         }
         assertThat(spareWhy()).contains("would be destroyed");

@@ -16,7 +16,7 @@ class RunningStartFaultsTest extends RunningFixture {
     private static final int MAX_REQUESTS = 2000;
 
     @ParameterizedTest
-    @Timeout(60)
+    @Timeout(300)
     @EnumSource(value = Level.class, names = {"RAID5", "RAID6"})
     void shouldStartWithoutAMemberThatGoesAwayMeanwhile(Level level) throws Exception {
         create(level, Math.max(3, level.minMembers()));

@@ -195,6 +195,7 @@ class RunningVolumeTest extends RunningFixture {
         volume.replace(2, "disk:new", false);
         var begun = events.await(VolumeEvent.ScanBegan.class);
         assertThat(begun).isEqualTo(new VolumeEvent.ScanBegan(ScanKind.REBUILD, OptionalInt.of(2)));
+        awaitScan(ScanKind.REBUILD);
         VolumeStatus status = volume.status();
         assertThat(status.health()).isEqualTo(VolumeHealth.REBUILDING);
         assertThat(status.scans()).singleElement().satisfies(scan -> {
@@ -245,7 +246,7 @@ class RunningVolumeTest extends RunningFixture {
         events.awaitThrough(ScanKind.RESYNC);
         volume.close();
         // Long enough for the members that answer, also on a machine under load.
-        spec = spec.withOptions(OPTIONS.withStallTimeout(Duration.ofSeconds(4)));
+        spec = spec.withOptions(OPTIONS.withStallTimeout(Duration.ofSeconds(6)));
         open();
         shelf.disk("disk:0").hang();
         check();

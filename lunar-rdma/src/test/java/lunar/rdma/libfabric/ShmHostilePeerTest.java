@@ -75,8 +75,13 @@ class ShmHostilePeerTest {
         }
     }
 
+    /** With more time than a test takes: an endpoint that waits must not fail because of that. */
+    private EndpointOptions options() {
+        return EndpointOptions.of(queue).withConnectTimeout(600_000);
+    }
+
     private Endpoint endpoint() throws RdmaException {
-        return channel.createEndpoint(EndpointOptions.of(queue), handler);
+        return channel.createEndpoint(options(), handler);
     }
 
     private Listener listen() throws RdmaException {
@@ -90,7 +95,7 @@ class ShmHostilePeerTest {
     }
 
     private Endpoint accept(ConnectionRequest request) throws RdmaException {
-        Endpoint made = request.createEndpoint(EndpointOptions.of(queue), handler);
+        Endpoint made = request.createEndpoint(options(), handler);
         request.accept(new byte[0]);
         return made;
     }

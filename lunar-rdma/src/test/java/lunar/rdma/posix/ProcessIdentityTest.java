@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class ProcessIdentityTest {
     private static Process start() throws Exception {
-        return new ProcessBuilder("sleep", "60").start();
+        return new ProcessBuilder("sleep", "600").start();
     }
 
     @Test
@@ -32,12 +32,13 @@ class ProcessIdentityTest {
     /** The shell does not wait for its child, which is killed and remains as a zombie. */
     @Test
     void shouldNotTakeAZombieForRunning() throws Exception {
-        Process shell = new ProcessBuilder("sh", "-c", "sleep 60 & echo $!; exec sleep 61").start();
+        Process shell = new ProcessBuilder("sh", "-c", "sleep 600 & echo $!; exec sleep 601")
+                .start();
         int child = Integer.parseInt(shell.inputReader().readLine());
         ProcessIdentity identity = ProcessIdentity.of(child);
         assertThat(identity.isRunning()).isTrue();
         assertThat(ProcessHandle.of(child).orElseThrow().destroyForcibly()).isTrue();
-        for (int i = 0; i < 10_000 && identity.isRunning(); i++) {
+        for (int i = 0; i < 60_000 && identity.isRunning(); i++) {
             Thread.sleep(1);
         }
         assertThat(identity.isRunning()).isFalse();

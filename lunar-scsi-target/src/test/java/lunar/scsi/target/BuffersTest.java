@@ -40,7 +40,7 @@ class BuffersTest {
         large.forEach(buffers::give);
         List<Buffers.Buffer> small = takeAll(buffers, SMALL);
         assertThat(small).as("in the memory of two large ones").hasSize(2 * LARGE / SMALL);
-        assertThat(asked.await(60, TimeUnit.SECONDS)).as("collection requested").isTrue();
+        assertThat(asked.await(120, TimeUnit.SECONDS)).as("collection requested").isTrue();
         assertThat(takeAll(buffers, LARGE)).as("the others").hasSize(LARGE_ONES - 2)
                 .isSubsetOf(large);
     }
@@ -52,7 +52,7 @@ class BuffersTest {
             int bytes = round % 2 == 0 ? LARGE : 64 << 10;
             int wanted = (int) (MAX_BYTES / bytes);
             var taken = new ArrayList<>(takeAll(buffers, bytes));
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
             while (taken.size() < wanted && System.nanoTime() < end) {
                 taken.addAll(takeAll(buffers, bytes));
                 Thread.onSpinWait();

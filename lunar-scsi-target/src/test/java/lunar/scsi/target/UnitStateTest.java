@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests changes of a state that meet. */
-@Timeout(60)
+@Timeout(600)
 class UnitStateTest {
     /** One number that is saved, and one that is not. */
     private record Numbers(int saved, int unsaved) {}

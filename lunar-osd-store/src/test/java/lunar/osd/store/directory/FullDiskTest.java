@@ -34,7 +34,7 @@ class FullDiskTest {
     private static final ObjectId OTHER = new ObjectId(0x10000, 0x10001);
     private static final int LENGTH = 50_000;
     private static final int ATTRIBUTES = 1000;
-    private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(120);
 
     @TempDir
     Path folder;

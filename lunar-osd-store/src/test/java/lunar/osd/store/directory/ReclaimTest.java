@@ -28,7 +28,7 @@ class ReclaimTest {
     private static final ObjectId COLLECTION = new ObjectId(0x10000, 0x5_0000);
     private static final int OBJECTS = 2000;
     private static final int FILES = 20;
-    private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(120);
     private static final String[] TABLES = {"attributes", "members", "small", "dropped",
             "removed"};
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests when the write verifier of a unit changes, and how it is saved. */
-@Timeout(60)
+@Timeout(600)
 class LossVerifierTest {
     /** A LUN of another target. */
     private static final class Remote extends ForwardingDevice {
@@ -200,7 +200,7 @@ class LossVerifierTest {
         assertThat(verifier.reported(1)).isTrue();
         store.begun.await();
         assertThat(verifier.reported(2)).isTrue();
-        CompletableFuture<Void> end = verifier.end();
+        CompletableFuture<Void> end = verifier.end(600_000);
         assertThat(end).isNotDone();
         store.released.countDown();
         end.join();

@@ -15,7 +15,7 @@ class CopyServiceTest {
     private static final String OTHER = "iqn.2026-11.org.host:other";
 
     @Test
-    @Timeout(30)
+    @Timeout(600)
     void shouldLimitOneInitiatorToHalfOfTheMemory() throws Exception {
         var copies = new CopyService();
         var borrowed = new ArrayList<MemorySegment>();

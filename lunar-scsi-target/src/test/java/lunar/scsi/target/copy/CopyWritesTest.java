@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests stopping copies whose write hangs in the device. */
-@Timeout(60)
+@Timeout(600)
 class CopyWritesTest {
     /** Memory whose writes complete only after it is opened. */
     private static final class HungWrites extends ForwardingDevice {
@@ -74,14 +74,14 @@ class CopyWritesTest {
                     }
                 });
                 device.arrived.await();
-                writes.stop(nexus::equals).get(60, TimeUnit.SECONDS);
+                writes.stop(nexus::equals).get(120, TimeUnit.SECONDS);
                 assertThat(writes.stop(nexus::equals)).as("already fenced").isDone();
                 assertThatThrownBy(() -> fenced.execute(request().asRead(5, 1, block())))
                         .isInstanceOf(BusyException.class);
                 fenced.execute(request().asRead(6, 1, block()));
 
                 device.opened.countDown();
-                ended.get(60, TimeUnit.SECONDS);
+                ended.get(120, TimeUnit.SECONDS);
                 fenced.execute(request().asRead(5, 1, block()));
                 assertThat(fenced.confinedCount()).isZero();
             }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests units that end while a loss of writes is still being saved. */
-@Timeout(60)
+@Timeout(600)
 class UnitRegistryTest {
     private static final String TARGET = "iqn.2026-11.org.lunar:t";
 
