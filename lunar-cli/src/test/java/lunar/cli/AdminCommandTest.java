@@ -31,9 +31,11 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Tests the commands that ask and change a running server, with a server and an initiator. */
-@Timeout(300)
+@Timeout(600)
 class AdminCommandTest {
     private static final String IQN = "iqn.2026-11.org.example:admin";
+
+    private static final int MOST_TRIES = 10;
 
     @TempDir
     Path folder;
@@ -105,6 +107,9 @@ class AdminCommandTest {
             var stop = new AtomicBoolean();
             var load = CompletableFuture.runAsync(() -> write(disk, stop));
             JsonNode top = json("top", "--interval", "2");
+            for (int i = 0; i < 20 && !isWritten(top); i++) { // the load may stall for so long
+                top = json("top", "--interval", "2");
+            }
             assertThat(top.path("status").asString()).isEqualTo("ok");
             JsonNode unit = top.path("luns").path(0);
             assertThat(unit.path("name").asString()).isEqualTo(IQN + " 0");
@@ -119,6 +124,10 @@ class AdminCommandTest {
             run("top").fails(2, "--once");
             run("top", "--once", "--interval", "0").fails(2, "--interval");
         }
+    }
+
+    private static boolean isWritten(JsonNode top) {
+        return top.path("luns").path(0).path("writesPerSecond").asDouble(0) > 0;
     }
 
     private static void write(BlockDevice disk, AtomicBoolean stop) {
@@ -143,6 +152,29 @@ class AdminCommandTest {
             run("reload").fails(1, "configuration not reloaded", ":1:1: ", "luns2",
                     "still running the previous configuration");
             assertThat(json("luns").path("luns")).hasSize(2);
+        }
+    }
+
+    @Test
+    void shouldShowAndReloadLimits() throws Exception {
+        Path file = config("ram:1MiB");
+        String text = Files.readString(file);
+        String limited = text.replace("[\"ram:1MiB\"]",
+                "[{ uri = \"ram:1MiB\", limit = \"700iops\" }]");
+        Files.writeString(file, limited);
+        try (var _ = new CommandRun.Serving(1, "serve", "--config", file.toString())) {
+            assertThat(run("luns").succeeds().out()).contains("LIMIT", " 700iops ");
+            Files.writeString(file, limited.replace("700iops", "800iops,20MiB"));
+            assertThat(run("reload").succeeds().out()).contains("changed target " + IQN
+                    + ": lun 0: limit from \"700iops\" to \"800iops,20MiB\"");
+            assertThat(json("luns").path("luns").path(0).path("limit").asString())
+                    .isEqualTo("800iops,20MiB");
+            Files.writeString(file, text);
+            assertThat(run("reload").succeeds().out()).contains("removed target " + IQN
+                    + ": lun 0: limit");
+            assertThat(run("luns").succeeds().out()).doesNotContain("iops");
+            Files.writeString(file, limited.replace("700iops", "fast"));
+            run("reload").fails(1, ":7:", "'limit'", "'fast' is not a rate");
         }
     }
 
@@ -215,13 +247,18 @@ class AdminCommandTest {
     /** Runs a command as a process of its own, with variables, and returns all that it says. */
     private static String asked(Map<String, String> environment, int status, String... words)
             throws IOException, InterruptedException {
-        var builder = new ProcessBuilder(ServingProcess.lunar(words)).redirectErrorStream(true);
-        builder.environment().putAll(environment);
-        Process process = builder.start();
-        String said = new String(process.getInputStream().readAllBytes(),
-                StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(said).isEqualTo(status);
-        return said;
+        for (int tries = 1;; tries++) {
+            var builder = new ProcessBuilder(ServingProcess.lunar(words)).redirectErrorStream(true);
+            builder.environment().putAll(environment);
+            Process process = builder.start();
+            String said = new String(process.getInputStream().readAllBytes(),
+                    StandardCharsets.UTF_8);
+            boolean isSlow = said.contains("does not answer within"); // on a loaded machine
+            if (process.waitFor() == status || !isSlow || tries == MOST_TRIES) {
+                assertThat(process.exitValue()).as(said).isEqualTo(status);
+                return said;
+            }
+        }
     }
 
     @Test

@@ -27,6 +27,7 @@ import lunar.isns.IsnsServer;
 import lunar.scsi.primary.TargetPortGroups.State;
 import lunar.server.ServerPlan;
 import lunar.target.Absence;
+import lunar.target.IoLimit;
 import lunar.target.SessionLimits;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,7 +72,7 @@ class ConfigFileTest {
                         [[target]]
                         iqn = "iqn.2026-11.org.example:second"
                         alias = "two disks"
-                        luns = ["ram:2MiB", { uri = "ram:3MiB", removable = true, rotational = true, read-only = true, thick = true }]
+                        luns = ["ram:2MiB", { uri = "ram:3MiB", removable = true, rotational = true, read-only = true, thick = true, limit = "burst=2s,500iops" }]
 
                         [[target]]
                         iqn = "iqn.2026-11.org.example:third"
@@ -96,7 +97,8 @@ class ConfigFileTest {
                 ServerPlan.Target
                         .of("iqn.2026-11.org.example:second",
                                 new TreeMap<>(Map.of(0, ServerPlan.Lun.of("ram:2MiB"), 1,
-                                        new ServerPlan.Lun("ram:3MiB", true, true, true, true))))
+                                        new ServerPlan.Lun("ram:3MiB", true, true, true, true,
+                                                Optional.of(IoLimit.parse("500iops,burst=2s"))))))
                         .withAlias("two disks").withChap(me, mutual).withChapAlgorithms(strong),
                 ServerPlan.Target.of("iqn.2026-11.org.example:third", List.of("ram:4MiB"))
                         .withChap(Optional.of("you:@secret"), Optional.empty())
@@ -155,6 +157,7 @@ class ConfigFileTest {
                         name = "*"
                         luns = [6]
                         read-only = true
+                        limit = "200MiB"
 
                         [[target]]
                         iqn = "iqn.2026-11.org.example:b"
@@ -190,9 +193,10 @@ class ConfigFileTest {
         assertThat(target.initiators()).containsExactly(
                 new ServerPlan.Initiator("iqn.2026-11.org.example:one", Optional.of("one:@secret"),
                         Optional.of("a:@other"), Optional.of(new TreeMap<>(Map.of(0, 5, 12, 0))),
-                        false),
+                        false, Optional.empty()),
                 new ServerPlan.Initiator("*", Optional.empty(), Optional.empty(),
-                        Optional.of(new TreeMap<>(Map.of(6, 6))), true));
+                        Optional.of(new TreeMap<>(Map.of(6, 6))), true,
+                        Optional.of(IoLimit.parse("200MiB"))));
         assertThat(config.targets().get(1).absence())
                 .contains(new Absence.Moved(address("san.example.org", 3260), true));
         assertThat(config.targets().get(2).absence()).contains(new Absence.Maintenance());

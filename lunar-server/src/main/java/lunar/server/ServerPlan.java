@@ -20,6 +20,7 @@ import lunar.iscsi.text.TargetAddress;
 import lunar.isns.IsnsServer;
 import lunar.scsi.primary.TargetPortGroups;
 import lunar.target.Absence;
+import lunar.target.IoLimit;
 import lunar.target.PortalSpec;
 import lunar.target.ServerLimits;
 import lunar.target.SessionLimits;
@@ -116,12 +117,18 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
      * @param rotational whether it tells of a medium that turns
      * @param readOnly whether initiators may not write
      * @param thick whether it hides that blocks can be deallocated
+     * @param limit limits the commands of all initiators to it together
      */
     public record Lun(String uri, boolean removable, boolean rotational, boolean readOnly,
-            boolean thick) {
+            boolean thick, Optional<IoLimit> limit) {
         /** A fixed solid-state disk. */
         public static Lun of(String uri) {
-            return new Lun(uri, false, false, false, false);
+            return new Lun(uri, false, false, false, false, Optional.empty());
+        }
+
+        /** Returns a copy with a limit on its commands. */
+        public Lun withLimit(IoLimit value) {
+            return new Lun(uri, removable, rotational, readOnly, thick, Optional.of(value));
         }
 
         /** Returns the device without the secret that its URI may hold. */
@@ -137,9 +144,11 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
      * @param mutualChap {@code USER:@FILE} of the target towards it
      * @param luns the target's LUN for each of its own; empty for all as they are
      * @param readOnly whether it may not write
+     * @param limit limits the commands of each initiator of the name, to all LUNs together
      */
     public record Initiator(String name, Optional<String> chap, Optional<String> mutualChap,
-            Optional<SortedMap<Integer, Integer>> luns, boolean readOnly) {
+            Optional<SortedMap<Integer, Integer>> luns, boolean readOnly,
+            Optional<IoLimit> limit) {
         /** Makes the map unmodifiable. */
         public Initiator {
             luns = luns.map(map -> Collections.unmodifiableSortedMap(new TreeMap<>(map)));
@@ -204,7 +213,8 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
         public Target withInitiators(List<String> names) {
             return new Target(iqn, alias, luns, chap, mutualChap, chapAlgorithms, groups,
                     names.stream().map(name -> new Initiator(name, Optional.empty(),
-                            Optional.empty(), Optional.empty(), false)).toList(),
+                            Optional.empty(), Optional.empty(), false, Optional.empty()))
+                            .toList(),
                     absence, access);
         }
 

@@ -49,7 +49,7 @@ final class SpaceWatch {
     void look(List<TargetAssembly.Placed> units) {
         Set<UUID> present = new HashSet<>();
         for (TargetAssembly.Placed unit : units) {
-            if (!unit.readOnly() && present.add(unit.source().identity())) {
+            if (!unit.planned().readOnly() && present.add(unit.source().identity())) {
                 needed(unit.source()).ifPresent(usage -> look(unit, usage));
             }
         }

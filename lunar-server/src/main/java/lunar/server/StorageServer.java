@@ -191,7 +191,8 @@ public final class StorageServer implements AutoCloseable {
     public List<UnitStatus> unitStatuses() {
         return placed.stream().map(each -> new UnitStatus(
                 new ServedUnit(each.iqn(), each.lun(), each.uri(), each.source().sizeBytes()),
-                each.source().identity(), each.readOnly(), each.source().usage(),
+                each.source().identity(), each.planned().readOnly(), each.planned().limit(),
+                each.source().usage(),
                 each.source() instanceof ServedSource.Disk(BlockDevice device)
                         ? Optional.of(device)
                         : Optional.empty(),

@@ -14,8 +14,10 @@ import lunar.target.TargetSpec;
 
 /** Converts the targets of a plan to target specs: opens their devices, and reads the secrets of their users. */
 final class TargetAssembly {
-    /** A LUN and its device, which initiators may only read or write too. */
-    record Placed(String iqn, int lun, String uri, ServedSource source, boolean readOnly) {}
+    /** A LUN of the plan and its device. */
+    record Placed(String iqn, int lun, ServerPlan.Lun planned, ServedSource source) {
+        String uri() { return planned.uri(); }
+    }
 
     private final ServedDevices.Round devices;
     private final ChapPolicies policies;
@@ -43,6 +45,9 @@ final class TargetAssembly {
         }
         for (var lun : target.luns().entrySet()) {
             spec = spec.withLun(lun.getKey(), unit(target.iqn(), lun.getKey(), lun.getValue()));
+            if (lun.getValue().limit().isPresent()) {
+                spec = spec.withLimit(lun.getKey(), lun.getValue().limit().get());
+            }
         }
         for (ServerPlan.Initiator initiator : target.initiators()) {
             spec = spec.withInitiator(initiator(what, initiator, target.chapAlgorithms(),
@@ -66,7 +71,7 @@ final class TargetAssembly {
                     open.name() + " is one unit at several LUNs, and must be configured"
                             + " identically at each: LUN " + number + " of " + iqn + " differs");
         }
-        placed.add(new Placed(iqn, number, lun.uri(), open.source(), lun.readOnly()));
+        placed.add(new Placed(iqn, number, lun, open.source()));
         return open.source().spec(lun, open.state());
     }
 
@@ -75,6 +80,9 @@ final class TargetAssembly {
         InitiatorSpec spec = InitiatorSpec.of(planned.name()).withReadOnly(planned.readOnly());
         if (planned.luns().isPresent()) {
             spec = spec.withLuns(planned.luns().get());
+        }
+        if (planned.limit().isPresent()) {
+            spec = spec.withLimit(planned.limit().get());
         }
         Optional<ChapPolicy> chap = policies.of("initiator " + planned.name() + " of " + target,
                 planned.chap(), planned.mutualChap(), algorithms, exposed);

@@ -5,6 +5,7 @@ import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.DeviceUri;
 import lunar.block.Usage;
+import lunar.target.IoLimit;
 import lunar.target.status.CommandCounts;
 
 /**
@@ -13,12 +14,13 @@ import lunar.target.status.CommandCounts;
  * @param unit the unit, with its size now
  * @param identity the identity of its device
  * @param readOnly whether no initiator may write
+ * @param limit limits the commands of all initiators to it together
  * @param usage how full its store is; empty if unknown
  * @param device the device of a disk, which the server owns; empty for a unit of another type
  * @param commands counts of the commands since the unit is served
  */
-public record UnitStatus(ServedUnit unit, UUID identity, boolean readOnly, Optional<Usage> usage,
-        Optional<BlockDevice> device, CommandCounts commands) {
+public record UnitStatus(ServedUnit unit, UUID identity, boolean readOnly, Optional<IoLimit> limit,
+        Optional<Usage> usage, Optional<BlockDevice> device, CommandCounts commands) {
     /** Returns the URI of the device without a secret. */
     public String uri() {
         return DeviceUri.withoutSecret(unit.uri());

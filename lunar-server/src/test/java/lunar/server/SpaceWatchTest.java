@@ -58,9 +58,14 @@ class SpaceWatchTest {
         long available = (long) (left * GIB);
         device.usage = new Usage(GIB - available, available);
         warnings.clear();
-        watch.look(List.of(new TargetAssembly.Placed("iqn.2026-11.org.example:a", 3,
-                "file:/srv/a.img?size=4GiB", new ServedSource.Disk(device), false)));
+        watch.look(placed("file:/srv/a.img?size=4GiB", false));
         return List.copyOf(warnings);
+    }
+
+    private List<TargetAssembly.Placed> placed(String uri, boolean readOnly) {
+        var lun = new ServerPlan.Lun(uri, false, false, readOnly, false, Optional.empty());
+        return List.of(new TargetAssembly.Placed("iqn.2026-11.org.example:a", 3, lun,
+                new ServedSource.Disk(device)));
     }
 
     @Test
@@ -88,8 +93,7 @@ class SpaceWatchTest {
     @Test
     void shouldNotWarnOfAStoreThatCanHoldTheUnit() {
         device.usage = new Usage(4 * GIB - 512, 512);
-        watch.look(List.of(new TargetAssembly.Placed("iqn.2026-11.org.example:a", 3, "file:a",
-                new ServedSource.Disk(device), false)));
+        watch.look(placed("file:a", false));
         assertThat(warnings).isEmpty();
     }
 
@@ -105,11 +109,9 @@ class SpaceWatchTest {
     @Test
     void shouldNotWarnOfUnitsThatAreNotWritten() {
         device.usage = new Usage(GIB, 0);
-        watch.look(List.of(new TargetAssembly.Placed("iqn.2026-11.org.example:a", 3, "file:a",
-                new ServedSource.Disk(device), true)));
+        watch.look(placed("file:a", true));
         device.readOnly = true;
-        watch.look(List.of(new TargetAssembly.Placed("iqn.2026-11.org.example:a", 3, "file:a",
-                new ServedSource.Disk(device), false)));
+        watch.look(placed("file:a", false));
         assertThat(warnings).isEmpty();
         device.readOnly = false;
         assertThat(look(0)).hasSize(1);

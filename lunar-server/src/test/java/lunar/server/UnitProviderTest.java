@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeMap;
 import lunar.block.Identity;
 import lunar.initiator.Initiator;
@@ -106,7 +107,8 @@ class UnitProviderTest {
     @Test
     void shouldRefuseOptionsOfDisks() {
         var luns = new TreeMap<Integer, ServerPlan.Lun>();
-        luns.put(0, new ServerPlan.Lun("echo:a", false, false, true, false));
+        luns.put(0, new ServerPlan.Lun("echo:a", false, false, true, false,
+                Optional.empty()));
         ServerPlan plan = plan().withTargets(List.of(ServerPlan.Target.of(IQN, luns)));
 
         assertThatThrownBy(() -> StorageServer.start(plan))

@@ -144,7 +144,9 @@ public final class TargetServer implements AutoCloseable {
                 done = target.update(spec);
             } else {
                 var more = new LinkedHashMap<>(shared.targetsByName());
-                more.put(spec.name(), newTarget(spec));
+                TargetNode fresh = newTarget(spec);
+                fresh.begin();
+                more.put(spec.name(), fresh);
                 shared.targets(Collections.unmodifiableMap(more));
             }
         }

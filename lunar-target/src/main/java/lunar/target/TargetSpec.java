@@ -11,9 +11,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import lunar.block.BlockDevice;
 import lunar.iscsi.login.ChapPolicy;
 import lunar.scsi.primary.TargetPortGroups;
+import lunar.scsi.target.UnitKey;
 import lunar.scsi.target.UnitSpec;
 import lunar.scsi.target.block.DiskSpec;
 
@@ -27,11 +29,14 @@ import lunar.scsi.target.block.DiskSpec;
  * @param groups tags of the portal groups through which it can be reached; empty for all groups of the server
  * @param initiators initiators with access, each name once; empty for all
  * @param absence why initiators cannot log in now; empty if they can
+ * @param limits limits on the commands of all initiators together to a unit, by unit: a device at several LUNs has one
+ *        limit. Of several targets with the same device, the one that was updated last decides
  * @param states asymmetric access states (SPC-5 section 5.18) of portal groups that are not active/optimized
  */
 public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec> luns,
         Optional<ChapPolicy> chap, Set<Integer> groups, List<InitiatorSpec> initiators,
-        Optional<Absence> absence, Map<Integer, TargetPortGroups.State> states) {
+        Optional<Absence> absence, Map<UnitKey, IoLimit> limits,
+        Map<Integer, TargetPortGroups.State> states) {
     private static final int MAX_NAME_BYTES = 223;
     private static final int MAX_LUN = 16383;
 
@@ -45,8 +50,15 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
         luns = Collections.unmodifiableSortedMap(new TreeMap<>(luns));
         groups = Set.copyOf(groups);
         initiators = List.copyOf(initiators);
+        limits = Map.copyOf(limits);
         states = Map.copyOf(states);
         requireStates(name, states);
+        Set<UnitKey> units = luns.values().stream().map(UnitSpec::unitKey)
+                .collect(Collectors.toSet());
+        if (!units.containsAll(limits.keySet())) {
+            throw new IllegalArgumentException(
+                    "a unit has a limit that is not a LUN of " + name);
+        }
         var names = new HashSet<String>();
         for (InitiatorSpec initiator : initiators) {
             if (!names.add(initiator.name())) {
@@ -67,12 +79,12 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
     /** Returns a target without LUNs, open to every initiator, on all portals. */
     public static TargetSpec of(String name) {
         return new TargetSpec(name, "", new TreeMap<>(Map.of()), Optional.empty(), Set.of(),
-                List.of(), Optional.empty(), Map.of());
+                List.of(), Optional.empty(), Map.of(), Map.of());
     }
 
     /** Returns a copy with an alias for display. */
     public TargetSpec withAlias(String text) {
-        return new TargetSpec(name, text, luns, chap, groups, initiators, absence,
+        return new TargetSpec(name, text, luns, chap, groups, initiators, absence, limits,
                 states);
     }
 
@@ -88,7 +100,7 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
             throw new IllegalArgumentException(
                     "LUN " + lun + " of " + name + " is configured twice");
         }
-        return new TargetSpec(name, alias, more, chap, groups, initiators, absence,
+        return new TargetSpec(name, alias, more, chap, groups, initiators, absence, limits,
                 states);
     }
 
@@ -96,19 +108,24 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
     public TargetSpec withoutLun(int lun) {
         var less = new TreeMap<>(luns);
         less.remove(lun);
-        return new TargetSpec(name, alias, less, chap, groups, initiators, absence,
+        var fewer = new HashMap<>(limits);
+        fewer.keySet().retainAll(
+                less.values().stream().map(UnitSpec::unitKey).collect(Collectors.toSet()));
+        return new TargetSpec(name, alias, less, chap, groups, initiators, absence, fewer,
                 states);
     }
 
     /** Returns a copy with CHAP. */
     public TargetSpec withChap(ChapPolicy policy) {
         return new TargetSpec(name, alias, luns, Optional.of(policy), groups, initiators, absence,
+                limits,
                 states);
     }
 
     /** Returns a copy that can be reached in these portal groups only. */
     public TargetSpec withGroups(Collection<Integer> tags) {
         return new TargetSpec(name, alias, luns, chap, Set.copyOf(tags), initiators, absence,
+                limits,
                 states);
     }
 
@@ -116,21 +133,35 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
     public TargetSpec withInitiator(InitiatorSpec initiator) {
         var more = new ArrayList<>(initiators);
         more.add(initiator);
-        return new TargetSpec(name, alias, luns, chap, groups, more, absence,
+        return new TargetSpec(name, alias, luns, chap, groups, more, absence, limits,
                 states);
     }
 
     /** Returns a copy where no initiator can log in now. */
     public TargetSpec withAbsence(Absence why) {
         return new TargetSpec(name, alias, luns, chap, groups, initiators,
-                Optional.of(why), states);
+                Optional.of(why), limits, states);
     }
 
     /** Returns a copy where a portal group is in this asymmetric access state. */
     public TargetSpec withState(int group, TargetPortGroups.State state) {
         var more = new HashMap<>(states);
         more.put(group, state);
-        return new TargetSpec(name, alias, luns, chap, groups, initiators, absence, more);
+        return new TargetSpec(name, alias, luns, chap, groups, initiators, absence, limits,
+                more);
+    }
+
+    /** Returns a copy with a limit on the commands to the unit at a LUN, at whatever LUNs else it is. */
+    public TargetSpec withLimit(int lun, IoLimit limit) {
+        UnitSpec unit = luns.get(lun);
+        if (unit == null) {
+            throw new IllegalArgumentException(
+                    "LUN " + lun + " of " + name + " has a limit, but does not exist");
+        }
+        var more = new HashMap<>(limits);
+        more.put(unit.unitKey(), limit);
+        return new TargetSpec(name, alias, luns, chap, groups, initiators, absence, more,
+                states);
     }
 
     private static void requireStates(String name, Map<Integer, TargetPortGroups.State> states) {

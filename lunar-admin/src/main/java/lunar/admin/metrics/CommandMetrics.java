@@ -42,6 +42,8 @@ final class CommandMetrics {
                 counts.aborted());
         to.counter(prefix + "busy_commands", "Commands that ended with BUSY or TASK SET FULL.",
                 labels, counts.busy());
+        to.counter(prefix + "delayed_commands", "Commands that were delayed by a limit.", labels,
+                counts.delayed());
         to.counter(prefix + "reservation_conflicts",
                 "Commands that ended with RESERVATION CONFLICT.", labels, counts.conflicts());
         Set<SenseKey> keys = EnumSet.copyOf(USUAL);

@@ -28,6 +28,7 @@ public final class CommandReport {
         tree.put("reservationConflicts", counts.conflicts());
         tree.put("busy", counts.busy());
         tree.put("aborted", counts.aborted());
+        tree.put("delayed", counts.delayed());
         tree.put("readLatency", tree(counts.reads()));
         tree.put("writeLatency", tree(counts.writes()));
         return tree;

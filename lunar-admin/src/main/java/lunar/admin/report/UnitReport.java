@@ -17,6 +17,7 @@ public final class UnitReport {
         tree.put("identity", unit.identity().toString());
         tree.put("sizeBytes", unit.unit().sizeBytes());
         tree.put("readOnly", unit.readOnly());
+        tree.put("limit", unit.limit().map(Object::toString).orElse(null));
         tree.put("usedBytes", unit.usage().map(usage -> usage.usedBytes()).orElse(null));
         tree.put("availableBytes", unit.usage().map(usage -> usage.availableBytes()).orElse(null));
         tree.put("commands", CommandReport.tree(unit.commands()));

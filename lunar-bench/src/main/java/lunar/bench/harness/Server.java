@@ -120,6 +120,12 @@ public final class Server implements AutoCloseable {
         return lunar(log, command);
     }
 
+    /** {@code lunar serve} of a config file, which names {@link #IQN} and a portal of {@link #HOST}. */
+    public static Server configured(Path lunar, Path log, Path config)
+            throws BenchException, InterruptedException {
+        return await(log, List.of(lunar.toString(), "serve", "--config", config.toString()));
+    }
+
     /**
      * {@code lunar serve} with a portal of RDMA only.
      *

@@ -24,13 +24,15 @@ public final class LunsCommand extends AdminCommand {
         if (printsJson(document)) {
             return 0;
         }
-        var table = new Table("TARGET", "LUN", "SIZE", "READS", "READ", "WRITES", "WRITTEN",
+        var table = new Table("TARGET", "LUN", "SIZE", "LIMIT", "READS", "READ", "WRITES",
+                "WRITTEN",
                 "ERRORS", "READ MS", "WRITE MS", "DEVICE");
         for (JsonNode unit : document.path("luns")) {
             JsonNode commands = unit.path("commands");
             long size = unit.path("sizeBytes").asLong(-1);
             table.add(unit.path("target").asString(""), unit.path("lun").asInt(0),
-                    size < 0 ? "-" : Size.format(size), commands.path("reads").asLong(0),
+                    size < 0 ? "-" : Size.format(size), unit.path("limit").stringValue("-"),
+                    commands.path("reads").asLong(0),
                     Size.format(commands.path("readBytes").asLong(0)),
                     commands.path("writes").asLong(0),
                     Size.format(commands.path("writtenBytes").asLong(0)), Rates.errors(commands),

@@ -195,6 +195,7 @@ public final class ConfigTree {
         tree.put("rotational", lun.rotational());
         tree.put("read-only", lun.readOnly());
         tree.put("thick", lun.thick());
+        lun.limit().ifPresent(limit -> tree.put("limit", limit.toString()));
         return tree;
     }
 
@@ -209,6 +210,7 @@ public final class ConfigTree {
             tree.put("luns", luns);
         });
         tree.put("read-only", initiator.readOnly());
+        initiator.limit().ifPresent(limit -> tree.put("limit", limit.toString()));
         return tree;
     }
 

@@ -16,6 +16,7 @@ import lunar.iscsi.login.ChapAlgorithm;
 import lunar.scsi.primary.TargetPortGroups.State;
 import lunar.server.ServerPlan;
 import lunar.target.Absence;
+import lunar.target.IoLimit;
 
 /** Reads the targets of a config file: each {@code [[target]]} with its {@code [[target.initiator]]}s. */
 public final class TargetTables {
@@ -28,9 +29,9 @@ public final class TargetTables {
             "mutual-chap", CHAP_ALGORITHMS, "groups", "access", "moved", "maintenance", "removed",
             "initiator");
     static final Set<String> LUN_KEYS = Set.of("lun", "uri", "removable", "rotational",
-            "read-only", "thick");
+            "read-only", "thick", "limit");
     static final Set<String> INITIATOR_KEYS = Set.of("name", "chap", "mutual-chap", "luns",
-            "read-only");
+            "read-only", "limit");
     static final Map<String, State> STATES = Map.of("optimized", State.ACTIVE_OPTIMIZED,
             "non-optimized", State.ACTIVE_NON_OPTIMIZED, "standby", State.STANDBY, "unavailable",
             State.UNAVAILABLE);
@@ -170,7 +171,8 @@ public final class TargetTables {
                 "a LUN has no 'uri'; name its device");
         uri.ifPresent(text -> requireText(table, table.place("uri"), text));
         var lun = new ServerPlan.Lun(uri.orElse(""), table.flag("removable"),
-                table.flag("rotational"), table.flag("read-only"), table.flag("thick"));
+                table.flag("rotational"), table.flag("read-only"), table.flag("thick"),
+                table.parsed("limit", IoLimit::parse));
         return Optional.of(new Listed(table.has("uri") ? table.place("uri") : table.place(), number,
                 lun));
     }
@@ -257,7 +259,7 @@ public final class TargetTables {
             }
             initiators.add(new ServerPlan.Initiator(name.orElse(""), initiator.credentials("chap"),
                     initiator.credentials("mutual-chap"), map(initiator, luns),
-                    initiator.flag("read-only")));
+                    initiator.flag("read-only"), initiator.parsed("limit", IoLimit::parse)));
         }
         return initiators;
     }

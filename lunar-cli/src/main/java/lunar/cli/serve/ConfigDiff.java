@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import lunar.cli.config.ConfigFile;
@@ -39,8 +40,22 @@ final class ConfigDiff {
         var lines = new ArrayList<>(ChangeReport.lines(units(before), units(after),
                 portals(before), portals(after)));
         noteShrunk(lines, units(before), units(after));
+        lines.addAll(settings(before, after, _ -> true));
+        return lines;
+    }
+
+    /** Returns which settings take effect at a reload, a line each; not which devices and portals. */
+    static List<String> reloaded(ConfigFile before, ConfigFile after) {
+        return settings(before, after, setting -> !NEXT_START.contains(setting));
+    }
+
+    private static List<String> settings(ConfigFile before, ConfigFile after,
+            Predicate<String> which) {
+        var lines = new ArrayList<String>();
         Map<String, String> old = flat(ConfigTree.of(before));
         Map<String, String> now = flat(ConfigTree.of(after));
+        old.keySet().removeIf(which.negate());
+        now.keySet().removeIf(which.negate());
         now.forEach((setting, value) -> {
             String was = old.get(setting);
             if (was == null && !isUnset(setting, value)) {

@@ -151,6 +151,10 @@ public final class ServeCommand extends DeviceCommand {
     private ServiceNotifier notifier = ServiceNotifier.of(Map.of());
     /** As of the start. */
     private AdminTable adminTable = AdminTable.DEFAULT;
+    /** As of the start or the last reload. */
+    private ConfigFile runningFile = ConfigFile.NONE;
+    /** As of the last plan. */
+    private ConfigFile wantedFile = ConfigFile.NONE;
     /** As of the last plan. */
     private AdminTable wantedAdmin = AdminTable.DEFAULT;
 
@@ -237,6 +241,8 @@ public final class ServeCommand extends DeviceCommand {
         try {
             ServerPlan plan = plan();
             var changes = new ArrayList<>(Serving.reload(server, plan, fromFile));
+            changes.addAll(ConfigDiff.reloaded(runningFile, wantedFile));
+            runningFile = wantedFile;
             changes.stream().filter(line -> !line.startsWith(Serving.WARNING))
                     .forEach(console().out()::println);
             if (!wantedAdmin.equals(adminTable)) {
@@ -282,8 +288,10 @@ public final class ServeCommand extends DeviceCommand {
         var file = config == null
                 ? ConfigFile.NONE
                 : ConfigFile.read(config);
+        wantedFile = file;
         wantedAdmin = adminTable(file);
         if (running == null) {
+            runningFile = file;
             adminTable = wantedAdmin;
         }
         wantedAdmin.requireValid();

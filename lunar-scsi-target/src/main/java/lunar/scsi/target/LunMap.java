@@ -68,10 +68,10 @@ public final class LunMap {
         return entries.values().stream().map(Entry::unit).collect(Collectors.toSet());
     }
 
-    /** Whether the nexus may only read the unit at a LUN. */
+    /** Whether the nexus may only read the unit at a LUN; true if there is no unit, as after one was removed. */
     public boolean isReadOnly(Lun lun) {
         Entry entry = entry(lun);
-        return entry != null && entry.readOnly();
+        return entry == null || entry.readOnly();
     }
 
     /** Whether the nexus may only read a unit. */

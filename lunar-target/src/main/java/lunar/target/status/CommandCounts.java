@@ -18,14 +18,15 @@ import lunar.scsi.SenseKey;
  * @param conflicts commands that ended with RESERVATION CONFLICT
  * @param busy commands that ended with BUSY or TASK SET FULL
  * @param aborted commands that were aborted
+ * @param delayed commands that were delayed by a limit
  * @param inFlight commands that have arrived and not ended
  */
 public record CommandCounts(Latencies reads, Latencies writes, Latencies others, long readBytes,
         long writtenBytes, Map<SenseKey, Long> conditions, long conflicts, long busy, long aborted,
-        long inFlight) {
+        long delayed, long inFlight) {
     /** No command. */
     public static final CommandCounts NONE = new CommandCounts(Latencies.NONE, Latencies.NONE,
-            Latencies.NONE, 0, 0, Map.of(), 0, 0, 0, 0);
+            Latencies.NONE, 0, 0, Map.of(), 0, 0, 0, 0, 0);
 
     public CommandCounts {
         var copy = new EnumMap<SenseKey, Long>(SenseKey.class);
@@ -41,13 +42,14 @@ public record CommandCounts(Latencies reads, Latencies writes, Latencies others,
         return new CommandCounts(reads.plus(other.reads), writes.plus(other.writes),
                 others.plus(other.others), readBytes + other.readBytes,
                 writtenBytes + other.writtenBytes, sum, conflicts + other.conflicts,
-                busy + other.busy, aborted + other.aborted, inFlight + other.inFlight);
+                busy + other.busy, aborted + other.aborted, delayed + other.delayed,
+                inFlight + other.inFlight);
     }
 
     /** Returns a copy with no command in flight. */
     public CommandCounts withoutInFlight() {
         return new CommandCounts(reads, writes, others, readBytes, writtenBytes, conditions,
-                conflicts, busy, aborted, 0);
+                conflicts, busy, aborted, delayed, 0);
     }
 
     /** Returns the number of commands that ended with status GOOD. */

@@ -28,6 +28,7 @@ import lunar.scsi.target.ScsiTarget;
 import lunar.target.ServerLimits;
 import lunar.target.internal.task.ConnectionTasks;
 import lunar.target.internal.task.SessionCounters;
+import lunar.target.internal.task.SessionRates;
 import lunar.target.internal.task.SessionTasks;
 import lunar.target.internal.task.Task;
 import lunar.target.internal.task.TaskSession;
@@ -114,6 +115,11 @@ public final class Session implements TaskSession {
     public CommandWindow window() { return window; }
 
     SessionTasks tasks() { return tasks; }
+
+    /** Changes the limits of its commands. Any thread. */
+    void limit(SessionRates rates) {
+        tasks.limit(rates);
+    }
 
     /**
      * Returns how long the tasks of a lost connection are kept for another: DefaultTime2Wait and DefaultTime2Retain

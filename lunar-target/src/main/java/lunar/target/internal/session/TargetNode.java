@@ -18,6 +18,7 @@ import java.util.stream.Collectors;
 import lunar.block.StorageException;
 import lunar.scsi.AdditionalSense;
 import lunar.scsi.primary.TargetPortGroups.State;
+import lunar.scsi.target.DeviceServer;
 import lunar.scsi.target.LogicalUnit;
 import lunar.scsi.target.LunMap;
 import lunar.scsi.target.Nexus;
@@ -26,6 +27,8 @@ import lunar.scsi.target.TargetPort;
 import lunar.scsi.target.UnitSpec;
 import lunar.target.InitiatorSpec;
 import lunar.target.TargetSpec;
+import lunar.target.internal.task.RateLimiter;
+import lunar.target.internal.task.SessionRates;
 import lunar.target.status.CommandCounts;
 
 /**
@@ -47,6 +50,10 @@ public final class TargetNode {
     private volatile Map<Integer, LogicalUnit> luns = Map.of();
     /** Counts of sessions that have ended, by unit; guarded by this. */
     private final Map<LogicalUnit, CommandCounts> endedCounts = new HashMap<>();
+    /** Enforce the limits of initiators that have sessions, or had and have not paid yet, by name; guarded by this. */
+    private final Map<String, RateLimiter> initiatorRates = new HashMap<>();
+    /** Enforce the limits of units; guarded by this. */
+    private Map<DeviceServer, RateLimiter> unitRates = Map.of();
     private boolean gone;
     /** Ends with the last change of states of shared units; guarded by this. */
     private CompletableFuture<Void> accessChanges = CompletableFuture.completedFuture(null);
@@ -119,6 +126,8 @@ public final class TargetNode {
             return false;
         }
         session.nexus().show(view(access.get()));
+        forgetInitiators();
+        session.limit(rates(session.nexus()));
         sessions.add(session);
         device.begin(session.nexus());
         return true;
@@ -132,6 +141,7 @@ public final class TargetNode {
                 session.counters().counts(unit.server()).ifPresent(counts -> endedCounts
                         .merge(unit, counts.withoutInFlight(), CommandCounts::plus));
             }
+            forgetInitiators();
         }
     }
 
@@ -179,6 +189,37 @@ public final class TargetNode {
         return new LunMap(seen);
     }
 
+    /** Begins to serve: sets the limits of the units, also for other targets that serve them. */
+    public synchronized void begin() {
+        var rates = new HashMap<DeviceServer, RateLimiter>();
+        for (LogicalUnit unit : Set.copyOf(luns.values())) {
+            units.limit(unit, Optional.ofNullable(spec.limits().get(unit.key())))
+                    .ifPresent(rate -> rates.put(unit.server(), rate));
+        }
+        unitRates = Map.copyOf(rates);
+    }
+
+    /** Returns what enforces the limits of the commands of a nexus; guarded by this. */
+    private SessionRates rates(Nexus nexus) {
+        RateLimiter initiator = initiatorRates.compute(nexus.initiatorName(),
+                (_, before) -> RateLimiter.of(access(nexus).flatMap(InitiatorSpec::limit), before));
+        return new SessionRates(initiator, unitRates);
+    }
+
+    /**
+     * Forgets the limiters of initiators without a session that have paid for what they took: others must not begin
+     * anew by logging out.
+     */
+    private void forgetInitiators() {
+        if (!initiatorRates.isEmpty()) {
+            Set<String> present = sessions.stream()
+                    .map(session -> session.nexus().initiatorName()).collect(Collectors.toSet());
+            long nowNanos = System.nanoTime();
+            initiatorRates.entrySet().removeIf(entry -> !present.contains(entry.getKey())
+                    && entry.getValue().isPaid(nowNanos));
+        }
+    }
+
     // --- changes; the server makes one at a time ---
 
     /**
@@ -199,6 +240,7 @@ public final class TargetNode {
         TargetSpec old = spec;
         luns = change.luns();
         spec = change.spec();
+        begin();
         device.present(ports(spec));
         device.serve(luns);
         present(before, old.states());
@@ -360,6 +402,7 @@ public final class TargetNode {
                 }));
             }
         }
+        session.limit(rates(nexus)); // after commands of removed units are to be aborted, so that none begins
     }
 
     private static void end(Session session, String why, List<CompletableFuture<?>> ends) {

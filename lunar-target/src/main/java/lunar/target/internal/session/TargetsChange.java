@@ -70,6 +70,7 @@ public record TargetsChange(Map<String, TargetNode> after,
         for (TargetNode target : after.values()) {
             TargetNode.Change change = changes.get(target);
             if (change == null) {
+                target.begin();
                 target.presentPorts();
             } else {
                 ends.add(target.make(change));

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import lunar.block.StorageException;
 import lunar.scsi.target.LogicalUnit;
@@ -12,15 +13,20 @@ import lunar.scsi.target.LogicalUnits;
 import lunar.scsi.target.UnitContext;
 import lunar.scsi.target.UnitKey;
 import lunar.scsi.target.UnitSpec;
+import lunar.target.IoLimit;
 import lunar.target.ServerLimits;
+import lunar.target.internal.task.RateLimiter;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Maps unit keys to the logical units of a server: a device at several LUNs, of one target or of several, is one unit
  * with one set of reservations and mode pages. Thread-safe.
  */
 public final class UnitRegistry {
-    /** A unit and the number of its LUNs. */
-    private record Shared(LogicalUnit unit, int luns) {}
+    /** A unit, the number of its LUNs, and the limit on its commands if there is one. */
+    private record Shared(LogicalUnit unit, int luns, @Nullable RateLimiter rate) {
+        Shared withLuns(int number) { return new Shared(unit, number, rate); }
+    }
 
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
@@ -38,11 +44,23 @@ public final class UnitRegistry {
      */
     synchronized LogicalUnit take(String targetName, UnitSpec spec) throws IOException {
         Shared known = units.get(spec.unitKey());
-        LogicalUnit unit = known == null
-                ? LogicalUnits.open(spec, targetName, context)
-                : known.unit();
-        units.put(spec.unitKey(), new Shared(unit, known == null ? 1 : known.luns() + 1));
-        return unit;
+        Shared now = known == null
+                ? new Shared(LogicalUnits.open(spec, targetName, context), 1, null)
+                : known.withLuns(known.luns() + 1);
+        units.put(spec.unitKey(), now);
+        return now.unit();
+    }
+
+    /**
+     * Sets or removes the limit on the commands to a unit; an unchanged one remembers what it has admitted.
+     *
+     * @return what enforces it
+     */
+    synchronized Optional<RateLimiter> limit(LogicalUnit unit, Optional<IoLimit> limit) {
+        Shared known = Objects.requireNonNull(units.get(unit.key()));
+        RateLimiter rate = RateLimiter.of(limit, known.rate());
+        units.put(unit.key(), new Shared(known.unit(), known.luns(), rate));
+        return Optional.ofNullable(rate);
     }
 
     /**
@@ -55,7 +73,7 @@ public final class UnitRegistry {
         synchronized (this) {
             Shared known = Objects.requireNonNull(units.get(key));
             if (known.luns() > 1) {
-                units.put(key, new Shared(unit, known.luns() - 1));
+                units.put(key, known.withLuns(known.luns() - 1));
                 return CompletableFuture.completedFuture(null);
             }
             units.remove(key);

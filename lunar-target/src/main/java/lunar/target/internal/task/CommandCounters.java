@@ -32,7 +32,8 @@ final class CommandCounters {
     private static final int CONFLICTS = 4;
     private static final int READ_BYTES = 5;
     private static final int WRITTEN_BYTES = 6;
-    private static final int SENSE = 7;
+    private static final int DELAYED = 7;
+    private static final int SENSE = 8;
     private static final int NANOS = SENSE + SenseKey.values().length;
     private static final int BUCKETS = NANOS + KINDS;
     private static final int SIZE = BUCKETS + KINDS * Latencies.BUCKETS;
@@ -84,6 +85,9 @@ final class CommandCounters {
     void refused() {
         add(BUSY, 1);
     }
+
+    /** Counts a command that a limit delays. */
+    void delayed() { add(DELAYED, 1); }
 
     /** Counts a command as ended that was dropped before its turn, or that its device has completed too late. */
     void gone() {
@@ -145,7 +149,7 @@ final class CommandCounters {
         }
         return new CommandCounts(latencies(READ), latencies(WRITE), latencies(OTHER),
                 get(READ_BYTES), get(WRITTEN_BYTES), conditions, get(CONFLICTS), get(BUSY),
-                get(ABORTED), inFlight);
+                get(ABORTED), get(DELAYED), inFlight);
     }
 
     private Latencies latencies(int kind) {

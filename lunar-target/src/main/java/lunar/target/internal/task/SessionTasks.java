@@ -46,6 +46,7 @@ public final class SessionTasks implements TaskContext {
     private final CommandWindow window;
     private final ServerLimits limits;
     private final TaskSets taskSets;
+    private final CommandPacer pacer;
     private final CommandMemory memory;
     private final ResponseFence fence;
     private final MissingCommands missing;
@@ -62,7 +63,8 @@ public final class SessionTasks implements TaskContext {
         window = session.window();
         var quota = new CommandQuota(window, limits,
                 session.isDiscovery() ? 0 : session.device().units().size());
-        taskSets = new TaskSets(quota, counters);
+        pacer = new CommandPacer(session.loop(), limits.maxTransferBytes());
+        taskSets = new TaskSets(quota, counters, pacer);
         memory = new CommandMemory(buffers, quota);
         fence = new ResponseFence(session, limits.abortTimeoutMs(),
                 ANSWERS_PER_COMMAND * limits.commandsPerSession());
@@ -88,6 +90,11 @@ public final class SessionTasks implements TaskContext {
     }
 
     TaskSets taskSets() { return taskSets; }
+
+    /** Changes the limits of the session's commands, also of those that are delayed. Any thread. */
+    public void limit(SessionRates rates) {
+        pacer.change(rates);
+    }
 
     /** Returns the counters of the session's commands. Any thread. */
     public SessionCounters counters() {

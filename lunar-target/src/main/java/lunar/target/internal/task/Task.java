@@ -64,6 +64,7 @@ public final class Task implements ScsiTask, Transport.Release {
     private TaskAttribute attribute = TaskAttribute.SIMPLE;
     private int priority;
     private TaskSet.@Nullable Rank rank;
+    private final CommandPacer.Charge charge = new CommandPacer.Charge(this);
     private @Nullable List<Runnable> whenEnded;
 
     /** Number of Data-In PDUs that the transport has not released, plus other holders of the buffer. */
@@ -94,6 +95,7 @@ public final class Task implements ScsiTask, Transport.Release {
         attribute = TaskAttribute.SIMPLE;
         priority = 0;
         rank = null;
+        charge.clear();
         whenEnded = null;
         holds = 0;
         beganNanos = System.nanoTime();
@@ -213,6 +215,11 @@ public final class Task implements ScsiTask, Transport.Release {
 
     void place(TaskSet.Rank in) { rank = in; }
 
+    /** Returns what the limits of its session charge it. */
+    CommandPacer.Charge charge() {
+        return charge;
+    }
+
     /** Continues a held task when its turn by CmdSN has come. */
     void delivered() {
         become(TaskState.RECEIVING);
@@ -221,8 +228,10 @@ public final class Task implements ScsiTask, Transport.Release {
         }
     }
 
-    /** Waits for the tasks before it in its set. */
-    void await() { become(TaskState.WAITING); }
+    /** Waits for the tasks before it in its set, or for the limits of its session. */
+    void await() {
+        become(TaskState.WAITING);
+    }
 
     // --- its data ---
 
@@ -520,6 +529,7 @@ public final class Task implements ScsiTask, Transport.Release {
             become(TaskState.IDLE);
             set = null;
             rank = null;
+            charge.clear();
             data.clear(false);
             execution.clear(); // otherwise it would keep memory of others reachable
             connection.reuse(this);

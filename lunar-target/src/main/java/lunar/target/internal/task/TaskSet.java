@@ -13,8 +13,8 @@ import lunar.iscsi.pdu.TaskAttribute;
  * having a separate task set (TST 001b). Confined to the thread of the session's event loop.
  *
  * <p>Tasks are placed in ranks: each ORDERED task in a rank of its own, the SIMPLE tasks between two of them together.
- * Only tasks of the first rank begin. HEAD OF QUEUE tasks are in a rank apart, begin at once, and no other begins
- * before they have ended. While all tasks are SIMPLE there is one rank, and a task costs two additions.
+ * Only tasks of the first rank begin. HEAD OF QUEUE tasks are in a rank apart, begin at once unless a limit delays
+ * them, and no other begins before they have ended. While all tasks are SIMPLE there is one rank, and a task costs two additions.
  */
 final class TaskSet {
     /** Tasks that may run concurrently. */
@@ -30,15 +30,17 @@ final class TaskSet {
 
     private final UnitUsage usage;
     private final CommandCounters counters;
+    private final CommandPacer pacer;
     private final Rank head = new Rank();
     private final Deque<Rank> ranks = new ArrayDeque<>();
     private Rank last = new Rank();
     private int waitingCount;
     private boolean releasing;
 
-    TaskSet(UnitUsage usage, CommandCounters counters) {
+    TaskSet(UnitUsage usage, CommandCounters counters, CommandPacer pacer) {
         this.usage = usage;
         this.counters = counters;
+        this.pacer = pacer;
         ranks.add(last);
     }
 
@@ -65,16 +67,40 @@ final class TaskSet {
         task.place(last);
     }
 
-    /** Begins a task that has all its data, now or when the tasks before it have ended. */
+    /** Begins a task that has all its data, now or when the tasks before it have ended and the limits admit it. */
     void ready(Task task) {
-        Rank rank = Objects.requireNonNull(task.rank());
-        if (rank == head || (head.unfinished == 0 && rank == ranks.peekFirst())) {
+        if (!isTurn(task)) {
+            task.await();
+            enqueue(task);
+        } else if (mayBegin(task)) {
             task.execute();
-            return;
+        } else {
+            task.await();
         }
-        task.await();
-        rank.waiting.add(task);
+    }
+
+    /** Continues a task whose delay is over. A HEAD OF QUEUE task that has come meanwhile begins first. */
+    void resume(Task task) {
+        if (isTurn(task)) {
+            task.execute();
+        } else {
+            enqueue(task);
+        }
+    }
+
+    private boolean isTurn(Task task) {
+        Rank rank = task.rank();
+        return rank == head || (head.unfinished == 0 && rank == ranks.peekFirst());
+    }
+
+    private void enqueue(Task task) {
+        Objects.requireNonNull(task.rank()).waiting.add(task);
         waitingCount++;
+    }
+
+    /** Whether the limits admit a task now; a task that was refused or declined needs nothing. */
+    private boolean mayBegin(Task task) {
+        return !task.out().isWanted() || pacer.admits(task, counters);
     }
 
     /** Removes a task that has ended, or was aborted before it began. */
@@ -83,10 +109,12 @@ final class TaskSet {
         if (task.aborted()) {
             counters.aborted();
             counters.gone();
+            pacer.forget(task);
         } else if (task.rank() == null) { // dropped before its turn
             counters.gone();
         } else {
             counters.ended(task, System.nanoTime());
+            pacer.settle(task);
         }
         remove(task);
     }
@@ -148,7 +176,7 @@ final class TaskSet {
                 Task next = waiting.stream().min(BY_PRIORITY).orElseThrow(); // the first of equals
                 waiting.remove(next);
                 waitingCount--;
-                if (!next.aborted()) { // the abort ends it
+                if (!next.aborted() && mayBegin(next)) { // an abort ends it
                     next.execute();
                 }
             }

@@ -15,11 +15,13 @@ final class TaskSets {
 
     private final CommandQuota quota;
     private final SessionCounters counters;
+    private final CommandPacer pacer;
     private final Map<DeviceServer, TaskSet> sets = new HashMap<>();
 
-    TaskSets(CommandQuota quota, SessionCounters counters) {
+    TaskSets(CommandQuota quota, SessionCounters counters, CommandPacer pacer) {
         this.quota = quota;
         this.counters = counters;
+        this.pacer = pacer;
     }
 
     /** Adds a command to the set of its unit, or rejects it if the set is full (SAM-5 section 5.3.1). */
@@ -61,7 +63,7 @@ final class TaskSets {
             quota.isolate();
         }
         var fresh = new TaskSet(new UnitUsage(quota, unit == null ? null : unit.share()),
-                counters.of(server));
+                counters.of(server), pacer);
         sets.put(server, fresh);
         return fresh;
     }

@@ -11,10 +11,12 @@ package lunar.target.internal.task;
  * <tr><td></td><td>RECEIVING</td><td>a command has arrived in its turn</td></tr>
  * <tr><td>HELD</td><td>RECEIVING</td><td>its turn by CmdSN has come</td></tr>
  * <tr><td></td><td>ENDED</td><td>it was aborted, or its connection is over: it is dropped</td></tr>
- * <tr><td>RECEIVING</td><td>WAITING</td><td>its data are there, tasks before it are not done</td></tr>
- * <tr><td></td><td>EXECUTING</td><td>its data are there, and its turn in the task set has come</td></tr>
+ * <tr><td>RECEIVING</td><td>WAITING</td><td>its data are there, tasks before it are not done or a limit
+ * delays it</td></tr>
+ * <tr><td></td><td>EXECUTING</td><td>its data are there, its turn in the task set has come, and
+ * no limit delays it</td></tr>
  * <tr><td></td><td>COMPLETED</td><td>it was refused, declined or aborted</td></tr>
- * <tr><td>WAITING</td><td>EXECUTING</td><td>its turn in the task set has come</td></tr>
+ * <tr><td>WAITING</td><td>EXECUTING</td><td>its turn in the task set has come, or its delay is over</td></tr>
  * <tr><td></td><td>COMPLETED</td><td>it was refused, declined or aborted</td></tr>
  * <tr><td>EXECUTING</td><td>COMPLETED</td><td>the device server has ended it</td></tr>
  * <tr><td></td><td>LEFT_BEHIND</td><td>it was aborted and fenced, because its device did not complete it</td></tr>
@@ -31,7 +33,7 @@ enum TaskState {
     HELD,
     /** Its data is incomplete. */
     RECEIVING,
-    /** Its data is complete, but earlier tasks have not ended (SAM-5 section 8.6). */
+    /** Its data is complete, but earlier tasks have not ended (SAM-5 section 8.6), or a limit delays it. */
     WAITING,
     /** The device server executes it. */
     EXECUTING,

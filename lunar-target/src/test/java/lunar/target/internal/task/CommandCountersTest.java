@@ -28,6 +28,8 @@ class CommandCountersTest {
         counters.gone();
         counters.aborted();
         counters.refused();
+        counters.delayed();
+        assertThat(counters.snapshot().delayed()).isEqualTo(1);
         assertThat(counters.snapshot().inFlight()).isEqualTo(1);
         assertThat(counters.snapshot().aborted()).isEqualTo(1);
         assertThat(counters.snapshot().busy()).isEqualTo(1);
