@@ -21,8 +21,8 @@ import lunar.admin.report.Administered;
  * Serves the admin API of a running server until it is closed. Does not own that server. Thread-safe.
  *
  * <p>A Unix socket has mode 0600, and connections of other users than that of this process, and root, are closed. Over
- * TCP, requests need the bearer token of a file that only its owner can read; only {@code /healthz} and {@code /readyz}
- * answer without.
+ * TCP, requests need the bearer token of a file that only its owner can read; only {@code /healthz}, {@code /readyz}
+ * and the dashboard at {@code /}, a page without data, answer without.
  */
 public final class AdminServer implements AutoCloseable {
     private final List<ListenerWatch> listeners;

@@ -52,7 +52,7 @@ public final class Api {
 
     /** Whether a path needs no token. */
     static boolean isPublic(String path) {
-        return path.equals("/healthz") || path.equals("/readyz");
+        return path.equals("/healthz") || path.equals("/readyz") || Dashboard.has(path);
     }
 
     /** Returns all routes. */
@@ -78,14 +78,15 @@ public final class Api {
         return new Route(method, path, reply::to);
     }
 
-    /** Adds the routes, and an answer for all other paths. */
+    /** Adds the routes, the dashboard, and an answer for all other paths. */
     void addTo(HttpRouting.Builder routing) {
         for (Route route : routes()) {
             routing.route(route.method(), route.path(), route.handler());
         }
-        routing.any((request, response) -> JsonResponses.error(response, Status.NOT_FOUND_404,
-                "no such route: " + request.prologue().method() + "; /v1/openapi.json lists the"
-                        + " routes"));
+        Dashboard.addTo(routing);
+        routing.any((request, response) -> JsonResponses.error(request, response,
+                Status.NOT_FOUND_404, "no such route: " + request.prologue().method()
+                        + "; /v1/openapi.json lists the routes"));
         routing.error(Exception.class, (_, response, e) -> {
             System.getLogger("lunar.admin").log(System.Logger.Level.ERROR,
                     "internal error of the admin API", e);

@@ -1,7 +1,9 @@
 package lunar.admin.http;
 
 import io.helidon.http.HeaderNames;
+import io.helidon.http.Method;
 import io.helidon.http.Status;
+import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
 import java.util.Map;
 import tools.jackson.databind.json.JsonMapper;
@@ -26,6 +28,23 @@ final class JsonResponses {
     /** Sends an error with a status. */
     static void error(ServerResponse response, Status status, String message) {
         error(response.status(status), message);
+    }
+
+    /** Sends an error with a status, without its message if the request is a HEAD, whose response has no body. */
+    static void error(ServerRequest request, ServerResponse response, Status status,
+            String message) {
+        if (request.prologue().method().equals(Method.HEAD)) {
+            response.status(status).header(HeaderNames.CACHE_CONTROL, "no-store").send();
+        } else {
+            error(response, status, message);
+        }
+    }
+
+    /** Sends the headers of a document. */
+    static void head(ServerResponse response, String type, int length) {
+        response.contentLength(length);
+        response.header(HeaderNames.CONTENT_TYPE, type)
+                .header(HeaderNames.CACHE_CONTROL, "no-store").send();
     }
 
     /** Sends a document, which nobody shall keep. */

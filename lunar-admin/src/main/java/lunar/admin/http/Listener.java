@@ -138,8 +138,8 @@ public final class Listener implements AutoCloseable {
             chain.proceed();
             return;
         }
-        response.status(Status.UNAUTHORIZED_401).header(HeaderNames.WWW_AUTHENTICATE, "Bearer");
-        JsonResponses.error(response,
+        response.header(HeaderNames.WWW_AUTHENTICATE, "Bearer");
+        JsonResponses.error(request, response, Status.UNAUTHORIZED_401,
                 "this request needs the bearer token of the server's token file");
     }
 

@@ -27,10 +27,12 @@ final class AdminFixture implements AutoCloseable {
     volatile String refusal = "";
     volatile Runnable reloading = () -> {};
 
-    AdminFixture(Path folder) throws Exception {
+    AdminFixture(Path folder) throws Exception { this(folder, "ram:1MiB"); }
+
+    AdminFixture(Path folder, String device) throws Exception {
         socket = folder.resolve("admin.sock");
         server = StorageServer.start(ServerPlan.of(List.of(ServerPlan.Listen.on("127.0.0.1", 0)),
-                List.of(ServerPlan.Target.of(IQN, List.of("ram:1MiB")))));
+                List.of(ServerPlan.Target.of(IQN, List.of(device)))));
         admin = AdminServer.start(
                 AdminOptions.ofSocket(socket).withListen(loopback(), token(folder)), subject());
     }
