@@ -2,7 +2,7 @@
 MVN ?= mvn -B -ntp
 
 .DEFAULT_GOAL := help
-.PHONY: help test unit conformance vm format bench sessions figures fuzz simulate faults image package docs publish clean
+.PHONY: help test unit conformance vm format bench sessions figures fuzz simulate faults image package docs site publish clean
 
 help: ## list the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ package: ## the image as .tar.gz, .deb and OCI image in build/packages; ARGS=deb
 
 docs: ## the Javadoc of the libraries in build/docs
 	./scripts/docs
+
+site: ## the documents as web pages in build/site, with the Javadoc if make docs has made it
+	./scripts/site
 
 publish: ## the libraries with sources and Javadoc, to build/repository or to the repository of URL=https://...
 	./scripts/publish $(URL)

@@ -174,7 +174,7 @@ class AdminCommandTest {
                     + ": lun 0: limit");
             assertThat(run("luns").succeeds().out()).doesNotContain("iops");
             Files.writeString(file, limited.replace("700iops", "fast"));
-            run("reload").fails(1, ":7:", "'limit'", "'fast' is not a rate");
+            run("reload").fails(1, ":6:29: ", "'limit'", "'fast' is not a rate");
         }
     }
 
