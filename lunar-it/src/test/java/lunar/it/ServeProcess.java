@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -81,12 +82,37 @@ final class ServeProcess implements AutoCloseable {
                 .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024).sum();
     }
 
-    /** Gives it another file, and returns what it says has changed. */
-    List<String> reload(String text) throws Exception {
+    private void hangUp(String text) throws Exception {
         Files.writeString(config, text);
         Process kill = new ProcessBuilder("kill", "-HUP", Long.toString(process.pid())).start();
         assertThat(kill.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
         assertThat(kill.exitValue()).isZero();
+    }
+
+    /** Gives it a file that it refuses, and waits until it has said why in one more line of its log. */
+    void refuse(String text, String why) throws Exception {
+        long before = refusals();
+        hangUp(text);
+        ServedTarget.await("refusal", () -> refusals() > before);
+        assertThat(errors().lines().filter(ServeProcess::isRefusal).toList().getLast())
+                .contains(why);
+    }
+
+    private long refusals() {
+        try {
+            return errors().lines().filter(ServeProcess::isRefusal).count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean isRefusal(String line) {
+        return line.contains("configuration not reloaded: ");
+    }
+
+    /** Gives it another file, and returns what it says has changed. */
+    List<String> reload(String text) throws Exception {
+        hangUp(text);
         var lines = new ArrayList<String>();
         for (String line = line(); !line.startsWith("reloaded "); line = line()) {
             lines.add(line);
