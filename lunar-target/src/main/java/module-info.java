@@ -3,6 +3,7 @@ module lunar.target {
     requires transitive lunar.block;
     requires transitive lunar.scsi.target;
     requires transitive lunar.iscsi;
+    requires jdk.jfr; // events of commands, for recordings that want them
     requires static org.jspecify;
 
     exports lunar.target;

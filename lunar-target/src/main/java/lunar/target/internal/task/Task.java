@@ -70,6 +70,8 @@ public final class Task implements ScsiTask, Transport.Release {
     /** Number of Data-In PDUs that the transport has not released, plus other holders of the buffer. */
     private int holds;
     private long beganNanos;
+    /** Null if no recording of commands is running. */
+    private @Nullable CommandEvent event;
 
     /** @param rules the negotiated rules for the data of the commands of the connection */
     Task(TaskContext context, TaskConnection connection, BurstRules rules, DeviceServer server) {
@@ -99,6 +101,7 @@ public final class Task implements ScsiTask, Transport.Release {
         whenEnded = null;
         holds = 0;
         beganNanos = System.nanoTime();
+        event = CommandEvent.begun();
     }
 
     TaskState state() { return state; }
@@ -506,6 +509,29 @@ public final class Task implements ScsiTask, Transport.Release {
         become(TaskState.ENDED);
         execution.ended(server);
         reportEnd();
+    }
+
+    /** Records the end of the command for a recording that wants it. */
+    void record() {
+        CommandEvent mine = event;
+        event = null;
+        if (mine == null || !mine.shouldCommit()) {
+            return;
+        }
+        mine.command = command.name();
+        mine.target = nexus().port().targetName();
+        mine.lun = lun().toString();
+        mine.initiator = nexus().initiatorName();
+        if (aborted()) {
+            mine.status = "aborted";
+        } else {
+            Sense sense = outcome.sense();
+            mine.status = outcome.status().toString();
+            mine.senseKey = sense == null ? "" : sense.key().toString();
+            mine.dataIn = Math.min(outcome.dataInBytes(), expectedInBytes());
+            mine.dataOut = out.neededBytes();
+        }
+        mine.commit();
     }
 
     private void reportEnd() {

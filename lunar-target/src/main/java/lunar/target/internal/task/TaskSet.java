@@ -116,6 +116,7 @@ final class TaskSet {
             counters.ended(task, System.nanoTime());
             pacer.settle(task);
         }
+        task.record();
         remove(task);
     }
 
