@@ -15,11 +15,15 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -43,18 +47,26 @@ final class Chromium implements AutoCloseable {
 
     /** @param folder for its files, which exists */
     Chromium(Path folder) throws Exception {
-        var builder = new ProcessBuilder("chromium", "--headless=new", "--no-sandbox",
-                "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+        var command = new ArrayList<>(List.of("chromium", "--headless=new", "--disable-gpu",
+                "--disable-dev-shm-usage", "--no-first-run",
                 "--disable-background-networking", "--disable-component-update",
                 "--disable-extensions", "--remote-debugging-port=0", "--user-data-dir=" + folder,
-                "about:blank").redirectErrorStream(true);
-        builder.environment().put("TMPDIR", folder.toString());
+                "about:blank"));
+        if (System.getProperty("user.name").equals("root")) {
+            command.add("--no-sandbox"); // which Chromium demands of root
+        }
+        var builder = new ProcessBuilder(command).redirectErrorStream(true);
+        for (String place : List.of("TMPDIR", "HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")) {
+            builder.environment().put(place, folder.toString());
+        }
         process = builder.start();
         boolean done = false;
         try {
-            String host = host();
+            String host = CompletableFuture.supplyAsync(this::host, Thread::startVirtualThread)
+                    .get(ANSWER_SECONDS, TimeUnit.SECONDS);
             JsonNode page = MAPPER.readTree(client.send(
                     HttpRequest.newBuilder(URI.create("http://" + host + "/json/new?about:blank"))
+                            .timeout(Duration.ofSeconds(ANSWER_SECONDS))
                             .PUT(HttpRequest.BodyPublishers.noBody()).build(),
                     HttpResponse.BodyHandlers.ofString()).body());
             socket = client.newWebSocketBuilder().buildAsync(
@@ -66,7 +78,8 @@ final class Chromium implements AutoCloseable {
             done = true;
         } finally {
             if (!done) {
-                process.destroyForcibly();
+                end(processes());
+                client.shutdownNow();
             }
         }
     }
@@ -90,18 +103,34 @@ final class Chromium implements AutoCloseable {
     }
 
     /** Returns where it listens, and keeps its output from blocking it. */
-    private String host() throws IOException {
+    private String host() {
         BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
         var printed = new StringBuilder();
-        for (String line = out.readLine(); line != null; line = out.readLine()) {
-            printed.append(line).append('\n');
-            if (line.startsWith(LISTENING)) {
-                Thread.ofVirtual().start(() -> out.lines().forEach(_ -> {}));
-                String rest = line.substring(LISTENING.length());
-                return rest.substring(0, rest.indexOf('/'));
+        try {
+            for (String line = out.readLine(); line != null; line = out.readLine()) {
+                printed.append(line).append('\n');
+                if (line.startsWith(LISTENING)) {
+                    Thread.ofVirtual().start(() -> out.lines().forEach(_ -> {}));
+                    String rest = line.substring(LISTENING.length());
+                    return rest.substring(0, rest.indexOf('/'));
+                }
             }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-        throw new IOException("chromium has ended: " + printed);
+        throw new IllegalStateException("chromium has ended: " + printed);
+    }
+
+    private Set<ProcessHandle> processes() {
+        return Stream.concat(process.descendants(), Stream.of(process.toHandle()))
+                .collect(Collectors.toSet());
+    }
+
+    /** Kills processes, and waits until they write to no file any more. */
+    private static void end(Set<ProcessHandle> all) throws Exception {
+        all.forEach(ProcessHandle::destroyForcibly);
+        CompletableFuture.allOf(all.stream().map(ProcessHandle::onExit)
+                .toArray(CompletableFuture[]::new)).get(ANSWER_SECONDS, TimeUnit.SECONDS);
     }
 
     /** Calls a method of the protocol, and returns its result. */
@@ -224,24 +253,17 @@ final class Chromium implements AutoCloseable {
     }
 
     @Override
-    public void close() {
-        List<ProcessHandle> all = process.descendants().toList();
+    public void close() throws Exception {
+        Set<ProcessHandle> all = processes();
         try {
             socket.sendText("{\"id\":0,\"method\":\"Browser.close\"}", true);
             process.waitFor(END_SECONDS, TimeUnit.SECONDS);
-            all.forEach(ProcessHandle::destroyForcibly);
-            process.destroyForcibly().waitFor(ANSWER_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
         } finally {
-            process.destroyForcibly();
+            all.addAll(processes());
             socket.abort();
             client.shutdownNow();
+            end(all);
         }
-        try {
-            process.inputReader().close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        process.inputReader().close();
     }
 }

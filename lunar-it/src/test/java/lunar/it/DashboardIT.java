@@ -158,7 +158,8 @@ class DashboardIT {
 
     private static void assertFigures(Chromium browser) throws Exception {
         browser.await("document.querySelectorAll('#luns tbody tr').length === 3");
-        assertThat(browser.text("#health")).isEqualTo("All is well");
+        browser.await("document.querySelector('#volumes .badge')?.innerText === 'clean'");
+        browser.await("document.getElementById('health').innerText === 'All is well'");
         assertThat(browser.text("#facts")).contains("LUNs\n3", "Sessions\n1");
         assertThat(browser.text("#volumes")).contains("raid1:vol", "clean", "slot 0", "active");
         assertThat(browser.text("#sessions tbody th")).isEqualTo(HOSTILE);

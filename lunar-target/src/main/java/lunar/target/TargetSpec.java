@@ -30,7 +30,7 @@ import lunar.scsi.target.block.DiskSpec;
  * @param initiators initiators with access, each name once; empty for all
  * @param absence why initiators cannot log in now; empty if they can
  * @param limits limits on the commands of all initiators together to a unit, by unit: a device at several LUNs has one
- *        limit. Of several targets with the same device, the one that was updated last decides
+ *        limit; several targets with the same device should give it the same one
  * @param states asymmetric access states (SPC-5 section 5.18) of portal groups that are not active/optimized
  */
 public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec> luns,

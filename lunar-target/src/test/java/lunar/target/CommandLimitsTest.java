@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 /** Tests that limits delay the commands that they are meant for, and no others. */
 @Timeout(300)
 class CommandLimitsTest {
-    /** Those of other tests, except that a command can be charged the length that {@link #held} declares. */
+    /** Those of other tests, except that {@link #held} can read so much. */
     private static final ServerLimits LIMITS = limits();
     /** Delays what comes during a {@link #held} command by 9 s. */
     private static final IoLimit SLOW = IoLimit.parse("1MiB,burst=1ms");
@@ -39,6 +39,10 @@ class CommandLimitsTest {
                 usual.commandsPerSession(), usual.immediateCommandsPerSession(), 16 << 20,
                 usual.maxBufferBytes(), usual.maxBufferBytesPerSession(), usual.maxQueuedBytes(),
                 usual.idleMs(), usual.abortTimeoutMs());
+    }
+
+    private static TargetFixture fixture(int moreUnits) throws IOException {
+        return new TargetFixture(LIMITS, moreUnits, "ram:16MiB", unit -> unit);
     }
 
     private static void change(TargetFixture target, UnaryOperator<TargetSpec> how)
@@ -65,21 +69,21 @@ class CommandLimitsTest {
         return initiator.send(Lun.of(lun), TaskAttribute.SIMPLE, 0, verify(lun), expectedBytes);
     }
 
-    /**
-     * Sends a READ that the device does not end, and which is charged nine seconds of {@link #SLOW} until it ends, by
-     * the length that it declares.
-     */
+    /** Sends a READ that takes nine seconds of {@link #SLOW}, and that the device does not end. */
     private static int held(TargetFixture target, RawInitiator initiator) throws Exception {
         target.device.shut(1, request -> request.lba() == HELD);
-        int tag = initiator.send(RawInitiator.readCdb(HELD, 1), 9 << 20);
+        int tag = initiator.send(RawInitiator.readCdb(HELD, 9 << 11), 9 << 20);
         target.device.awaitArrivals();
         return tag;
     }
 
-    /** Has the device end the READ; the limit then charges what it has transferred, which delays nothing. */
-    private static void release(TargetFixture target, RawInitiator initiator) throws IOException {
+    /** Aborts the READ, which is charged nevertheless, and has the device end it. */
+    private static void release(TargetFixture target, RawInitiator initiator, int held)
+            throws IOException {
+        int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, held);
+        initiator.assertSilent(); // the target has got that
         target.device.open();
-        initiator.receive();
+        assertThat(initiator.managed(abort)).isEqualTo(FUNCTION_COMPLETE.code());
     }
 
     private static List<Integer> several(RawInitiator initiator, int lun) throws IOException {
@@ -116,9 +120,9 @@ class CommandLimitsTest {
 
     @Test
     void shouldDelayAccessesToTheMediumAndNothingElse() throws Exception {
-        try (var target = new TargetFixture(LIMITS); var initiator = target.ready(1)) {
+        try (var target = fixture(0); var initiator = target.ready(1)) {
             limit(target, SLOW);
-            held(target, initiator);
+            int held = held(target, initiator);
             List<Integer> delayed = several(initiator, 0);
             int write = initiator.write(7, blocks(1, 9));
             assertGood(initiator, List.of(initiator.send(TEST_UNIT_READY, 0)));
@@ -126,14 +130,14 @@ class CommandLimitsTest {
             limit(target, FAST);
             assertGood(initiator, with(delayed, write));
             assertThat(target.onDevice(7, 1)).isEqualTo(blocks(1, 9));
-            release(target, initiator);
+            release(target, initiator, held);
             assertThat(counts(target, 0).inFlight()).isZero();
         }
     }
 
     @Test
     void shouldBeginDelayedCommandsWhenTheirTimeHasCome() throws Exception {
-        try (var target = new TargetFixture(LIMITS); var initiator = target.ready(1)) {
+        try (var target = fixture(0); var initiator = target.ready(1)) {
             limit(target, IoLimit.parse("20iops,burst=1ms"));
             assertGood(initiator, several(initiator, 0));
         }
@@ -141,7 +145,7 @@ class CommandLimitsTest {
 
     @Test
     void shouldBeginDelayedCommandsAfterBothLimits() throws Exception {
-        try (var target = new TargetFixture(LIMITS); var initiator = target.ready(1)) {
+        try (var target = fixture(0); var initiator = target.ready(1)) {
             change(target, spec -> spec.withLimit(0, IoLimit.parse("20iops,burst=1ms"))
                     .withInitiator(InitiatorSpec.of(RawInitiator.NAME)
                             .withLimit(IoLimit.parse("30iops,burst=1ms"))));
@@ -152,7 +156,7 @@ class CommandLimitsTest {
 
     @Test
     void shouldChargeWhatWasTransferredRatherThanDeclared() throws Exception {
-        try (var target = new TargetFixture(LIMITS); var initiator = target.ready(1)) {
+        try (var target = fixture(0); var initiator = target.ready(1)) {
             limit(target, SLOW);
             for (int i = 0; i < SEVERAL; i++) {
                 initiator.send(RawInitiator.readCdb(0, 1), 9 << 20);
@@ -160,7 +164,7 @@ class CommandLimitsTest {
             }
             assertGood(initiator, several(initiator, 0));
             assertThat(counts(target, 0).busy()).isZero();
-            for (int i = 0; i < SEVERAL; i++) { // of 1 MiB, which takes a second
+            for (int i = 0; i < 3; i++) { // of 1 MiB, which takes a second
                 initiator.send(RawInitiator.readCdb(0, 2048), 0);
             }
             int last = verify(initiator, 0, 0);
@@ -173,31 +177,31 @@ class CommandLimitsTest {
 
     @Test
     void shouldLimitAUnitForAllSessionsTogetherAndNoOtherUnit() throws Exception {
-        try (var target = new TargetFixture(LIMITS, 1);
+        try (var target = fixture(1);
                 var one = target.ready(1);
                 var other = target.ready(2)) {
             greet(other);
             limit(target, SLOW);
-            held(target, one);
+            int held = held(target, one);
             int delayed = verify(other, 0, 0);
             assertGood(other, several(other, 1));
             assertThat(counts(target, 0).delayed()).isEqualTo(1);
             assertThat(counts(target, 1).delayed()).isZero();
             limit(target, FAST);
             assertGood(other, List.of(delayed));
-            release(target, one);
+            release(target, one, held);
         }
     }
 
     @Test
     void shouldLimitAnInitiatorAtAllUnits() throws Exception {
-        try (var target = new TargetFixture(LIMITS, 1);
+        try (var target = fixture(1);
                 var limited = target.ready(1)) {
             greet(limited);
             change(target, spec -> spec
                     .withInitiator(InitiatorSpec.of(RawInitiator.NAME).withLimit(SLOW))
                     .withInitiator(InitiatorSpec.of(InitiatorSpec.ANYBODY)));
-            held(target, limited);
+            int held = held(target, limited);
             List<Integer> delayed = several(limited, 0);
             int other = verify(limited, 1, 0);
             limited.assertSilent();
@@ -205,7 +209,7 @@ class CommandLimitsTest {
             assertThat(counts(target, 1).delayed()).isEqualTo(1);
             change(target, CommandLimitsTest::open);
             assertGood(limited, with(delayed, other));
-            release(target, limited);
+            release(target, limited, held);
         }
     }
 
@@ -220,28 +224,28 @@ class CommandLimitsTest {
 
     @Test
     void shouldLimitEachInitiatorOfAPatternByItself() throws Exception {
-        try (var target = new TargetFixture(LIMITS);
+        try (var target = fixture(0);
                 var one = target.ready(1);
                 var other = new RawInitiator(target.server)) {
             other.loginAs("iqn.2026-11.org.lunar:other", RawInitiator.TARGET);
             other.takeAttentions();
             change(target, spec -> spec
                     .withInitiator(InitiatorSpec.of(InitiatorSpec.ANYBODY).withLimit(SLOW)));
-            held(target, one);
+            int held = held(target, one);
             int delayed = verify(one, 0, 0);
             assertGood(other, List.of(verify(other, 0, 0)));
             one.assertSilent();
             change(target, CommandLimitsTest::open);
             assertGood(one, List.of(delayed));
-            release(target, one);
+            release(target, one, held);
         }
     }
 
     @Test
     void shouldAbortADelayedCommandAtOnce() throws Exception {
-        try (var target = new TargetFixture(LIMITS); var initiator = target.ready(1)) {
+        try (var target = fixture(0); var initiator = target.ready(1)) {
             limit(target, SLOW);
-            held(target, initiator);
+            int held = held(target, initiator);
             List<Integer> delayed = several(initiator, 0);
             int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, delayed.getLast());
             assertThat(initiator.managed(abort)).isEqualTo(FUNCTION_COMPLETE.code());
@@ -249,13 +253,13 @@ class CommandLimitsTest {
             limit(target, FAST);
             assertGood(initiator, delayed.subList(0, SEVERAL - 1));
             initiator.assertSilent();
-            release(target, initiator);
+            release(target, initiator, held);
         }
     }
 
     @Test
     void shouldAbortDelayedCommandsForAResetOfTheUnit() throws Exception {
-        try (var target = new TargetFixture(LIMITS);
+        try (var target = fixture(0);
                 var one = target.ready(1);
                 var other = target.ready(2)) {
             limit(target, SLOW);
@@ -278,7 +282,7 @@ class CommandLimitsTest {
 
     @Test
     void shouldNotBeginCommandsOfAUnitThatIsRemoved() throws Exception {
-        try (var target = new TargetFixture(LIMITS, 1);
+        try (var target = fixture(1);
                 var initiator = target.ready(1)) {
             greet(initiator);
             change(target, spec -> spec.withLimit(0, SLOW).withInitiator(
@@ -297,11 +301,11 @@ class CommandLimitsTest {
 
     @Test
     void shouldCheckReservationsWhenADelayedCommandBegins() throws Exception {
-        try (var target = new TargetFixture(LIMITS);
+        try (var target = fixture(0);
                 var one = target.ready(1);
                 var other = target.ready(2)) {
             limit(target, SLOW);
-            held(target, one);
+            int held = held(target, one);
             int write = one.write(7, blocks(1, 9));
             one.assertSilent();
             assertGood(other, List.of(other.send(new byte[]{0x16, 0, 0, 0, 0, 0}, 0)));
@@ -309,18 +313,18 @@ class CommandLimitsTest {
             RawInitiator.Received answer = one.receive();
             assertThat(answer.bhs().itt()).isEqualTo(write);
             assertThat(answer.status()).isEqualTo(Status.RESERVATION_CONFLICT);
-            release(target, one);
+            release(target, one, held);
         }
     }
 
     @Test
     void shouldDeclineWhatWouldBeDelayedTooLongIfOtherCommandsAre() throws Exception {
-        try (var target = new TargetFixture(LIMITS);
+        try (var target = fixture(0);
                 var initiator = target.ready(1);
                 var other = target.ready(2)) {
             limit(target, SLOW);
-            held(target, initiator);
-            int delayed = verify(initiator, 0, 9 << 20);
+            int held = held(target, initiator);
+            int delayed = initiator.send(RawInitiator.readCdb(0, 9 << 11), 0);
             int declined = verify(initiator, 0, 0);
             RawInitiator.Received answer = initiator.receive();
             assertThat(answer.status()).isEqualTo(Status.TASK_SET_FULL);
@@ -331,53 +335,54 @@ class CommandLimitsTest {
             limit(target, FAST);
             assertGood(initiator, List.of(delayed));
             assertGood(other, List.of(only));
-            release(target, initiator);
+            release(target, initiator, held);
         }
     }
 
     @Test
     void shouldGiveBackTheTimeOfAbortedCommands() throws Exception {
-        try (var target = new TargetFixture(LIMITS); var initiator = target.ready(1)) {
+        try (var target = fixture(0); var initiator = target.ready(1)) {
             limit(target, SLOW);
-            held(target, initiator);
+            int held = held(target, initiator);
             int kept = verify(initiator, 0, 0);
             for (int i = 0; i < SEVERAL; i++) {
                 int abort = initiator.manage(TaskManagementFunction.ABORT_TASK,
-                        verify(initiator, 0, 9 << 20));
+                        initiator.send(RawInitiator.readCdb(0, 9 << 11), 0));
                 assertThat(initiator.managed(abort)).isEqualTo(FUNCTION_COMPLETE.code());
             }
             assertThat(counts(target, 0).busy()).isZero();
             limit(target, FAST);
             assertGood(initiator, List.of(kept));
-            release(target, initiator);
+            release(target, initiator, held);
         }
     }
 
     @Test
     void shouldNotBeginAnewForAnInitiatorThatLogsInAgain() throws Exception {
-        try (var target = new TargetFixture(LIMITS)) {
+        try (var target = fixture(0)) {
             change(target, spec -> spec
                     .withInitiator(InitiatorSpec.of(InitiatorSpec.ANYBODY).withLimit(SLOW)));
             try (var initiator = target.ready(1)) {
-                initiator.read(0, 2048); // 1 MiB, which takes a second
-                for (int i = 0; i < SEVERAL; i++) {
-                    initiator.send(RawInitiator.readCdb(0, 2048), 1 << 20);
-                }
+                initiator.send(RawInitiator.readCdb(0, 9 << 11), 0); // which takes nine seconds
+                initiator.receive();
                 initiator.logout();
             }
             TargetFixture.await("the end of the session",
                     () -> target.server.sessionCount() == 0);
             long before = counts(target, 0).delayed();
             try (var again = target.ready(1)) {
-                assertGood(again, List.of(verify(again, 0, 0)));
+                int delayed = verify(again, 0, 0);
+                again.assertSilent();
                 assertThat(counts(target, 0).delayed()).isGreaterThan(before);
+                change(target, CommandLimitsTest::open);
+                assertGood(again, List.of(delayed));
             }
         }
     }
 
     @Test
     void shouldEndDelayedCommandsWithTheirSession() throws Exception {
-        try (var target = new TargetFixture(LIMITS)) {
+        try (var target = fixture(0)) {
             limit(target, SLOW);
             try (var initiator = target.ready(1)) {
                 held(target, initiator);
@@ -393,9 +398,9 @@ class CommandLimitsTest {
 
     @Test
     void shouldKeepTheOrderOfTaskAttributes() throws Exception {
-        try (var target = new TargetFixture(LIMITS); var initiator = target.ready(1)) {
+        try (var target = fixture(0); var initiator = target.ready(1)) {
             limit(target, SLOW);
-            held(target, initiator);
+            int held = held(target, initiator);
             int delayed = verify(initiator, 0, 0);
             int ordered = initiator.send(Lun.ZERO, TaskAttribute.ORDERED, 0, TEST_UNIT_READY, 0);
             int head = initiator.send(Lun.ZERO, TaskAttribute.HEAD_OF_QUEUE, 0, TEST_UNIT_READY,
@@ -405,7 +410,7 @@ class CommandLimitsTest {
             limit(target, FAST);
             assertGood(initiator, List.of(delayed));
             initiator.assertSilent();
-            release(target, initiator);
+            release(target, initiator, held);
             assertGood(initiator, List.of(ordered));
         }
     }

@@ -48,7 +48,8 @@ final class TargetFixture implements AutoCloseable {
         this(LIMITS, 0, uri, changes);
     }
 
-    private TargetFixture(ServerLimits limits, int moreUnits, String uri,
+    /** With another first device and more units of 1 MiB. */
+    TargetFixture(ServerLimits limits, int moreUnits, String uri,
             UnaryOperator<DiskSpec> changes) throws IOException {
         device = new GatedDevice(uri);
         TargetSpec spec = TargetSpec.of(RawInitiator.TARGET).withLun(0,

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Serves the dashboard, a page for browsers. It holds no data, so that it needs no token: its script asks the API, with
+ * Serves the dashboard page and its assets. They contain no data and need no token; the page's script calls the API with
  * the token that the operator enters.
  */
 final class Dashboard {
@@ -27,7 +27,7 @@ final class Dashboard {
     private static final Map<String, String> TYPES = Map.of("html", "text/html; charset=utf-8",
             "css", "text/css; charset=utf-8", "js", "text/javascript; charset=utf-8", "svg",
             "image/svg+xml");
-    /** What the page consists of, by path. */
+    /** The page and its assets, by path. */
     private static final Map<String, Asset> ASSETS = assets("dashboard.css", "icon.svg",
             "dashboard.js", "server.js", "rates.js", "chart.js", "table.js", "tables.js",
             "volumes.js", "events.js", "format.js");

@@ -47,7 +47,7 @@ final class JsonResponses {
                 .header(HeaderNames.CACHE_CONTROL, "no-store").send();
     }
 
-    /** Sends a document, which nobody shall keep. */
+    /** Sends a document that must not be cached. */
     static void bytes(ServerResponse response, String type, byte[] document) {
         response.header(HeaderNames.CONTENT_TYPE, type)
                 .header(HeaderNames.CACHE_CONTROL, "no-store").send(document);

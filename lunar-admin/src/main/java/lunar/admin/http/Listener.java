@@ -67,6 +67,9 @@ public final class Listener implements AutoCloseable {
         routing.addFilter(deadlines::filter);
         token.ifPresent(secret -> routing.addFilter(
                 (chain, request, response) -> authenticate(secret, chain, request, response)));
+        if (address instanceof UnixDomainSocketAddress) {
+            routing.addFilter(Listener::refuseBrowsers);
+        }
         api.addTo(routing);
         try {
             requireUsable(address);
@@ -87,6 +90,24 @@ public final class Listener implements AutoCloseable {
         } catch (IOException e) {
             throw new IOException("the admin API cannot listen on " + printable(address) + ": "
                     + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Refuses requests of web pages, which reach a Unix socket where somebody has forwarded a port to it, and which need
+     * no token there: those of a page have an Origin, or the name of its host.
+     */
+    private static void refuseBrowsers(FilterChain chain, RoutingRequest request,
+            RoutingResponse response) {
+        boolean isProgram = request.headers().first(HeaderNames.HOST)
+                .equals(Optional.of("localhost"))
+                && request.headers().first(HeaderNames.ORIGIN).isEmpty();
+        if (isProgram) {
+            chain.proceed();
+        } else {
+            JsonResponses.error(request, response, Status.FORBIDDEN_403,
+                    "a Unix socket takes requests with 'Host: localhost' and without Origin;"
+                            + " for browsers, configure 'listen' and 'token-file' in [admin]");
         }
     }
 

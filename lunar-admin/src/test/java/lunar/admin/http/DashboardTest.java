@@ -6,9 +6,13 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
+import java.net.UnixDomainSocketAddress;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -218,5 +222,30 @@ class DashboardTest {
     private static double linear(int level) {
         double value = (level & 0xff) / 255.0;
         return value <= 0.04045 ? value / 12.92 : Math.pow((value + 0.055) / 1.055, 2.4);
+    }
+
+    @Test
+    void shouldTakeNoRequestsOfWebPagesOverTheUnixSocket() throws Exception {
+        try (var fixture = new AdminFixture(folder)) {
+            String end = "Connection: close\r\nContent-Length: 0\r\n\r\n";
+            for (String request : new String[]{
+                    "GET /v1/status HTTP/1.1\r\nHost: evil.example\r\n",
+                    "GET /v1/status HTTP/1.1\r\nHost: 127.0.0.1:9460\r\n",
+                    "POST /v1/reload HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n"}) {
+                assertThat(overUnixSocket(fixture, request + end)).contains(" 403 ")
+                        .contains("token-file");
+            }
+            assertThat(overUnixSocket(fixture,
+                    "GET /v1/status HTTP/1.1\r\nHost: localhost\r\n" + end)).contains(" 200 ");
+        }
+    }
+
+    private static String overUnixSocket(AdminFixture fixture, String request)
+            throws IOException {
+        try (var channel = SocketChannel.open(UnixDomainSocketAddress.of(fixture.socket))) {
+            channel.write(ByteBuffer.wrap(request.getBytes(StandardCharsets.US_ASCII)));
+            return new String(Channels.newInputStream(channel).readAllBytes(),
+                    StandardCharsets.UTF_8);
+        }
     }
 }

@@ -40,22 +40,38 @@ final class ConfigDiff {
         var lines = new ArrayList<>(ChangeReport.lines(units(before), units(after),
                 portals(before), portals(after)));
         noteShrunk(lines, units(before), units(after));
-        lines.addAll(settings(before, after, _ -> true));
+        lines.addAll(changes(flat(ConfigTree.of(before)), flat(ConfigTree.of(after))));
         return lines;
     }
 
-    /** Returns which settings take effect at a reload, a line each; not which devices and portals. */
+    /**
+     * Returns which settings take effect at a reload, a line each: not which devices and portals, nor those of targets,
+     * LUNs and the like that are new or removed.
+     */
     static List<String> reloaded(ConfigFile before, ConfigFile after) {
-        return settings(before, after, setting -> !NEXT_START.contains(setting));
-    }
-
-    private static List<String> settings(ConfigFile before, ConfigFile after,
-            Predicate<String> which) {
-        var lines = new ArrayList<String>();
         Map<String, String> old = flat(ConfigTree.of(before));
         Map<String, String> now = flat(ConfigTree.of(after));
-        old.keySet().removeIf(which.negate());
-        now.keySet().removeIf(which.negate());
+        Set<String> oldPlaces = places(old);
+        Set<String> newPlaces = places(now);
+        Predicate<String> isOther = setting -> NEXT_START.contains(setting)
+                || !oldPlaces.contains(place(setting)) || !newPlaces.contains(place(setting));
+        old.keySet().removeIf(isOther);
+        now.keySet().removeIf(isOther);
+        return changes(old, now);
+    }
+
+    private static Set<String> places(Map<String, String> settings) {
+        return settings.keySet().stream().map(ConfigDiff::place).collect(Collectors.toSet());
+    }
+
+    /** Returns what a setting belongs to, such as "target iqn.2026-11.org.example:disk: lun 0". */
+    private static String place(String setting) {
+        int end = setting.lastIndexOf(": ");
+        return end < 0 ? "" : setting.substring(0, end);
+    }
+
+    private static List<String> changes(Map<String, String> old, Map<String, String> now) {
+        var lines = new ArrayList<String>();
         now.forEach((setting, value) -> {
             String was = old.get(setting);
             if (was == null && !isUnset(setting, value)) {

@@ -91,8 +91,10 @@ class ForgedResponseTest {
     void shouldNotBelieveWrongValues() throws Exception {
         Credential credential = credential(SecurityMethod.CMDRSP);
         UserObject object = object(credential);
-        ScriptedUnit.Answer wrong = command -> command
-                .retrieved(response(value(credential, command).with(0, 0)));
+        ScriptedUnit.Answer wrong = command -> {
+            Bytes right = value(credential, command);
+            return command.retrieved(response(right.with(0, right.at(0) ^ 1)));
+        };
         unit.on(ServiceAction.READ, wrong).on(ServiceAction.WRITE, wrong);
         assertForged(object);
         Sense sense = Sense.of(SenseKey.RECOVERED_ERROR, new AdditionalSense(0x3b, 0x17));

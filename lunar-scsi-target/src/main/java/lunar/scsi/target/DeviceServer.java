@@ -14,6 +14,11 @@ public interface DeviceServer {
      */
     void execute(ScsiTask task);
 
+    /** Returns the bytes of data-in that an accepted command is to read, whatever the initiator expects. */
+    default long dataInBytes(ScsiTask task) {
+        return task.expectedInBytes();
+    }
+
     /** Called when an executed task has ended and the device no longer uses it. Runs on the task's loop. */
     default void ended(ScsiTask task) {}
 

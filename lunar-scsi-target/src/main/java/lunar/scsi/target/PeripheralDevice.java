@@ -45,6 +45,11 @@ public interface PeripheralDevice {
      */
     default boolean acceptPlain(ScsiTask task) { return false; }
 
+    /** Returns the bytes of data-in that an accepted command is to read, as {@link DeviceServer#dataInBytes}. */
+    default long dataInBytes(ScsiTask task) {
+        return task.expectedInBytes();
+    }
+
     /** Returns the access of a command that was accepted plain. */
     default Access plainAccess(ScsiTask task) {
         throw new IllegalStateException("no plain commands");

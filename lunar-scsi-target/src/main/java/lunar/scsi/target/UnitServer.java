@@ -162,6 +162,9 @@ final class UnitServer implements DeviceServer {
     }
 
     @Override
+    public long dataInBytes(ScsiTask task) { return device.dataInBytes(task); }
+
+    @Override
     public void ended(ScsiTask task) {
         device.end(task.isPlain()
                 ? device.plainAccess(task)

@@ -10,6 +10,7 @@ import { lunTable, sessionTable } from "./tables.js";
 import { Volumes } from "./volumes.js";
 
 const INTERVAL_MS = 1000;
+const QUICK_MS = 200;
 const MAX_BACKOFF_MS = 15_000;
 const SLOW_MS = 3000;
 
@@ -22,7 +23,7 @@ let timer = 0;
 let ticker = 0;
 let request = null;
 let isPaused = false;
-/** Whether polling was interrupted since the latest sample, so that it does not tell what happens now. */
+/** Whether polling was interrupted, so that the latest sample is too old to compute rates from. */
 let isInterrupted = false;
 let isAfterGap = false;
 let nextTry = 0;
@@ -57,14 +58,9 @@ async function poll() {
   request = mine;
   const started = performance.now();
   const slow = setTimeout(() => link("warn", "Waiting for an answer"), SLOW_MS);
+  let now;
   try {
-    const now = await sample(mine.signal);
-    if (request !== mine) {
-      return;
-    }
-    accept(now);
-    const took = performance.now() - started; // a long list of sessions may take long
-    schedule(Math.max(took, INTERVAL_MS - took));
+    now = await sample(mine.signal);
   } catch (error) {
     if (request !== mine) {
       return; // stopped
@@ -74,8 +70,15 @@ async function poll() {
     } else {
       fail(error);
     }
+    return;
   } finally {
     clearTimeout(slow);
+  }
+  if (request === mine) {
+    const took = performance.now() - started;
+    // A page keeps the server busy a quarter of the time at most: a long list of sessions may take long.
+    schedule(Math.max(took < QUICK_MS ? 0 : 3 * took, INTERVAL_MS - took));
+    accept(now);
   }
 }
 
@@ -130,7 +133,7 @@ function show(before, now) {
   }
   charts.forEach((chart) => chart.draw(history));
   showHealth(now);
-  luns.show("Limit", now.luns.some((lun) => lun.limit !== undefined));
+  luns.show("Limit", now.luns.some((lun) => (lun.limit ?? null) !== null));
   luns.update(now.luns.map((lun) => ({ ...lun, rates: rate.lun(lun) })));
   const serverTime = Date.parse(now.status.since) + now.status.uptimeSeconds * 1000;
   sessions.update(now.sessions.map((session) =>
@@ -209,6 +212,12 @@ function askForToken() {
   token.remove();
   latest = null;
   history = [];
+  failures = 0;
+  isInterrupted = true;
+  luns.update([]);
+  sessions.update([]);
+  volumes.update([]);
+  at("events").replaceChildren();
   ["board", "pause", "retry", "forget"].forEach((id) => { at(id).hidden = true; });
   at("login").hidden = false;
   link("", "");

@@ -12,7 +12,7 @@ const BAD_STATES = new Set(["degraded", "rebuilding", "failed"]);
 /** Returns the differences of two samples, as texts with a tone: good, bad or none. */
 export function changes(before, now) {
   if (!isSameServer(before, now)) {
-    return [{ tone: "bad", text: `The server was started anew as process ${now.status.pid}` }];
+    return [{ tone: "bad", text: `The server was restarted and is now process ${now.status.pid}` }];
   }
   return [...problemChanges(before, now), ...volumeChanges(before.volumes, now.volumes),
     ...lunChanges(before.luns, now.luns), ...sessionChanges(before.sessions, now.sessions)];
@@ -29,9 +29,11 @@ function compare(before, now, keyOf) {
 }
 
 function problemChanges(before, now) {
-  const { came, went } = compare(before.status.problems, now.status.problems, (one) => one);
+  // A count that grows is not another problem.
+  const { came, went } = compare(before.status.problems, now.status.problems,
+    (one) => one.replace(/, \d+ blocks/, ", blocks"));
   return [...came.map((problem) => ({ tone: "bad", text: `Problem: ${problem}` })),
-    ...went.map((problem) => ({ tone: "good", text: `No longer: ${problem}` }))];
+    ...went.map((problem) => ({ tone: "good", text: `Resolved: ${problem}` }))];
 }
 
 function volumeChanges(before, now) {

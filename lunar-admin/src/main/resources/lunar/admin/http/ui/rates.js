@@ -39,12 +39,11 @@ export function rates(before, now) {
   if (seconds <= 0 || !isSameServer(before, now)) {
     return { total: NO_RATES, lun: () => NO_RATES, session: () => NO_RATES };
   }
-  const luns = between(before.luns, now.luns, lunKey);
+  const units = between(before.luns, now.luns, unitKey);
   const sessions = between(before.sessions, now.sessions, sessionKey);
-  const units = new Map(now.luns.map((lun) => [unitKey(lun), luns.get(lunKey(lun))]));
   return {
     total: perSecond([...units.values()].reduce(plus, difference({}, {})), seconds),
-    lun: (lun) => perSecond(luns.get(lunKey(lun)), seconds),
+    lun: (lun) => perSecond(units.get(unitKey(lun)), seconds),
     session: (session) => perSecond(sessions.get(sessionKey(session)), seconds),
   };
 }

@@ -91,6 +91,16 @@ final class BlockCommands {
         return true;
     }
 
+    /** Returns what a READ is to read; other commands that access the medium have no data-in. */
+    long dataInBytes(ScsiTask task) {
+        if (task.isPlain()) {
+            return isPlainWrite(task)
+                    ? 0
+                    : BlockCdb.blockCount(task.cdbBytes(), 0) * device.blockSize();
+        }
+        return task.cdb() instanceof ReadBlocks read ? read.blockCount() * device.blockSize() : 0;
+    }
+
     static Access plainAccess(ScsiTask task) {
         return isPlainWrite(task) ? Access.WRITE : Access.READ;
     }

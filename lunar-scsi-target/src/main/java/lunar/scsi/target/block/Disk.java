@@ -156,6 +156,9 @@ final class Disk implements PeripheralDevice, CopyDevice, ModeCommands.Source {
     }
 
     @Override
+    public long dataInBytes(ScsiTask task) { return blocks.dataInBytes(task); }
+
+    @Override
     public boolean acceptPlain(ScsiTask task) { return blocks.acceptPlain(task); }
 
     @Override

@@ -197,6 +197,7 @@ public final class TargetNode {
                     .ifPresent(rate -> rates.put(unit.server(), rate));
         }
         unitRates = Map.copyOf(rates);
+        sessions.forEach(session -> session.limit(rates(session.nexus()))); // some may be early
     }
 
     /** Returns what enforces the limits of the commands of a nexus; guarded by this. */

@@ -3,6 +3,7 @@ package lunar.target.internal.task;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Objects;
 import java.util.PriorityQueue;
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CommandPacer {
     /**
-     * A command that would be delayed for longer ends with TASK SET FULL, after which hosts send fewer at once: well
+     * A command that one limit would delay for longer ends with TASK SET FULL, after which hosts send fewer at once: well
      * below the 30 s after which they abort one. A session without delayed commands can always have one.
      */
     static final long MAX_DELAY_NANOS = 10_000_000_000L;
@@ -33,7 +34,9 @@ final class CommandPacer {
         FREE,
         INITIATOR_DELAYS,
         UNIT_DELAYS,
-        ADMITTED
+        /** It may begin, when its turn in the task set has come. */
+        ADMITTED,
+        BEGUN
     }
 
     /** What the limits have charged a command. Each task has one, for one command after another. */
@@ -51,6 +54,13 @@ final class CommandPacer {
             stage = Stage.FREE;
             initiator = null;
             unit = null;
+        }
+
+        /** Records that the device server executes the command: what it takes is used, also if it is aborted. */
+        void begun() {
+            if (stage == Stage.ADMITTED) {
+                stage = Stage.BEGUN;
+            }
         }
 
         private boolean isDelayed() {
@@ -116,7 +126,7 @@ final class CommandPacer {
 
     private boolean admits(Charge charge, long nowNanos) {
         Task task = charge.task;
-        charge.bytes = Math.min(maxTransferBytes, Math.max(0, task.expectedInBytes()))
+        charge.bytes = Math.min(maxTransferBytes, task.server().dataInBytes(task))
                 + task.out().neededBytes();
         RateLimiter initiator = rates.initiator();
         charge.initiator = initiator;
@@ -160,7 +170,7 @@ final class CommandPacer {
     /** Ends the charge of a command that has ended with an outcome. */
     void settle(Task task) {
         Charge charge = task.charge();
-        if (charge.stage == Stage.ADMITTED) {
+        if (charge.stage == Stage.BEGUN) {
             charge.settle(task.outcome().dataInBytes() + task.out().neededBytes());
         }
     }
@@ -170,6 +180,12 @@ final class CommandPacer {
         Charge charge = task.charge();
         if (charge.isDelayed()) {
             delayed.remove(charge);
+            if (delayed.isEmpty() && timer != null) {
+                timer.cancel();
+                timer = null;
+            }
+        }
+        if (charge.stage != Stage.BEGUN) {
             charge.giveBack();
         }
     }
@@ -182,13 +198,20 @@ final class CommandPacer {
         }
     }
 
-    /** Delays commands that are delayed by the limits as they are now. */
+    /** Has the limits as they are now delay the commands that other limits have delayed. */
     private void delayAgain() {
-        while (!delayed.isEmpty()) {
-            Charge charge = delayed.remove();
-            charge.giveBack();
-            again.add(charge);
+        SessionRates now = rates;
+        var changed = new ArrayList<Charge>(delayed.size());
+        for (Charge charge : delayed) {
+            if (charge.initiator != now.initiator() || (charge.stage == Stage.UNIT_DELAYS
+                    && charge.unit != now.units().get(charge.task.server()))) {
+                changed.add(charge);
+            }
         }
+        changed.sort(CommandPacer::compare);
+        delayed.removeAll(changed);
+        changed.forEach(Charge::giveBack);
+        again.addAll(changed);
         goOn();
     }
 

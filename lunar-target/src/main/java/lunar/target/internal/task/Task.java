@@ -308,6 +308,7 @@ public final class Task implements ScsiTask, Transport.Release {
             complete(declined, null, 0);
         } else {
             become(TaskState.EXECUTING);
+            charge.begun();
             execution.execute(server);
         }
     }
