@@ -2,6 +2,7 @@ package lunar.cli.admin;
 
 import java.io.IOException;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,19 +14,23 @@ import tools.jackson.databind.node.MissingNode;
  * What a server reports at one moment.
  *
  * @param nanos when, by {@link System#nanoTime}
- * @param unitCommands reports of commands, by unit
+ * @param unitCommands reports of commands to the unit at each LUN, by LUN
+ * @param units the unit at each LUN; a unit at several LUNs of a target has the same report at each
  * @param sessionCommands reports of commands, by session
  */
 record ServerSample(long nanos, JsonNode status, Map<String, JsonNode> unitCommands,
-        Map<String, JsonNode> sessionCommands, JsonNode volumes) {
+        Map<String, String> units, Map<String, JsonNode> sessionCommands, JsonNode volumes) {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final String COMMANDS = "commands";
 
     static ServerSample take(AdminClient client) throws IOException {
-        var units = new LinkedHashMap<String, JsonNode>();
+        var commands = new LinkedHashMap<String, JsonNode>();
+        var units = new LinkedHashMap<String, String>();
         for (JsonNode unit : client.get("/v1/luns").path("luns")) {
-            units.put(unit.path("target").asString("") + " " + unit.path("lun").asInt(0),
-                    unit.path(COMMANDS));
+            String target = unit.path("target").asString("");
+            String lun = target + " " + unit.path("lun").asInt(0);
+            commands.put(lun, unit.path(COMMANDS));
+            units.put(lun, target + " " + unit.path("identity").asString(""));
         }
         long nanos = System.nanoTime();
         var sessions = new LinkedHashMap<String, JsonNode>();
@@ -33,13 +38,29 @@ record ServerSample(long nanos, JsonNode status, Map<String, JsonNode> unitComma
             sessions.put(session.path("tsih").asInt(0) + " "
                     + session.path("initiator").asString(""), session.path(COMMANDS));
         }
-        return new ServerSample(nanos, client.get("/v1/status"), units, sessions,
+        return new ServerSample(nanos, client.get("/v1/status"), commands, units, sessions,
                 client.get("/v1/volumes").path("volumes"));
     }
 
-    /** Returns the rates of the units since an earlier sample, in the order of the server. */
+    /** Returns the rates of the units at each LUN since an earlier sample, in the order of the server. */
     List<Rates> luns(ServerSample before) {
-        return rates(unitCommands, before.unitCommands, before);
+        var then = new HashMap<String, JsonNode>();
+        Map<String, JsonNode> earlier = before.byUnit();
+        units.forEach((lun, unit) -> then.put(lun,
+                earlier.getOrDefault(unit, MissingNode.getInstance())));
+        return rates(unitCommands, then, before);
+    }
+
+    /** Returns the rates of all units since an earlier sample, each once. */
+    List<Rates> distinctUnits(ServerSample before) {
+        return rates(byUnit(), before.byUnit(), before);
+    }
+
+    private Map<String, JsonNode> byUnit() {
+        var commands = new LinkedHashMap<String, JsonNode>();
+        units.forEach((lun, unit) -> commands.put(unit,
+                unitCommands.getOrDefault(lun, MissingNode.getInstance())));
+        return commands;
     }
 
     /** Returns the rates of the sessions since an earlier sample, the busiest first. */

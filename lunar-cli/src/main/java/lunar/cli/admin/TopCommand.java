@@ -55,13 +55,15 @@ public final class TopCommand extends AdminCommand {
                 return 0;
             }
             ServerSample now = ServerSample.take(client);
-            show(now, now.luns(before), now.sessions(before), repeats);
+            show(now, before, repeats);
             before = now;
         } while (repeats);
         return 0;
     }
 
-    private void show(ServerSample now, List<Rates> luns, List<Rates> sessions, boolean redraws) {
+    private void show(ServerSample now, ServerSample before, boolean redraws) {
+        List<Rates> luns = now.luns(before);
+        List<Rates> sessions = now.sessions(before);
         if (isJson()) {
             var tree = new LinkedHashMap<String, Object>();
             tree.put("status", now.status().path("status"));
@@ -73,7 +75,7 @@ public final class TopCommand extends AdminCommand {
             return;
         }
         var lines = new ArrayList<String>();
-        lines.add(title(now, luns));
+        lines.add(title(now, now.distinctUnits(before)));
         now.status().path("problems")
                 .forEach(problem -> lines.add("problem: " + problem.asString("")));
         lines.add("");
@@ -101,14 +103,14 @@ public final class TopCommand extends AdminCommand {
         lines.addAll(all.subList(1, all.size()));
     }
 
-    private static String title(ServerSample now, List<Rates> luns) {
+    private static String title(ServerSample now, List<Rates> units) {
         return "lunar " + now.status().path("version").asString("") + ", process "
                 + now.status().path("pid").asLong(0) + ": "
                 + now.status().path("status").asString("") + ", "
                 + now.status().path("sessions").asLong(0) + " sessions, "
-                + perSecond(luns.stream().mapToDouble(Rates::operations).sum()) + " operations/s, "
-                + bytes(luns.stream().mapToDouble(Rates::readBytes).sum()) + "/s read, "
-                + bytes(luns.stream().mapToDouble(Rates::writtenBytes).sum()) + "/s written";
+                + perSecond(units.stream().mapToDouble(Rates::operations).sum()) + " operations/s, "
+                + bytes(units.stream().mapToDouble(Rates::readBytes).sum()) + "/s read, "
+                + bytes(units.stream().mapToDouble(Rates::writtenBytes).sum()) + "/s written";
     }
 
     private static Table table(String what, List<Rates> rates, int most) {
