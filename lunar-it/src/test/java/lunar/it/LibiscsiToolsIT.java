@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.regex.Pattern;
 import lunar.block.BlockDevice;
+import lunar.target.IoLimit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -175,5 +177,24 @@ class LibiscsiToolsIT {
         assertThat(result.output()).contains("iops average", "finished.")
                 .doesNotContainIgnoringCase("error").doesNotContain("failed");
         assertThat(result.output()).containsPattern("iops average [1-9]");
+    }
+
+    @Test
+    void shouldHoldIscsiPerfToALimit() throws Exception {
+        int limit = 400;
+        try (var limited = ServedTarget.of(
+                spec -> spec.withLimit(0, new IoLimit(limit, IoLimit.UNLIMITED,
+                        Duration.ofMillis(100))),
+                "ram:64MiB")) {
+            Peer.Result result = Peer.run(Duration.ofMinutes(2), "iscsi-perf", "-t", "5", "-m",
+                    "32", "-b", "8", "-r", limited.url(0)).succeeded();
+            assertThat(result.output()).contains("finished.").doesNotContainIgnoringCase("error")
+                    .doesNotContain("failed");
+            List<Integer> averages = Pattern.compile("iops average (\\d+)")
+                    .matcher(result.output()).results()
+                    .map(average -> Integer.valueOf(average.group(1))).toList();
+            assertThat(averages.getLast()).isPositive().isLessThanOrEqualTo(limit * 11 / 10);
+            assertThat(limited.server().commands(ServedTarget.NAME, 0).delayed()).isPositive();
+        }
     }
 }
