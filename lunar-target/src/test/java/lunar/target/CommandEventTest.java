@@ -46,6 +46,7 @@ class CommandEventTest {
             int hung = initiator.send(RawInitiator.readCdb(0, 1), 512);
             target.device.awaitArrivals();
             int abort = initiator.manage(TaskManagementFunction.ABORT_TASK, hung);
+            initiator.assertSilent(); // the target has got that
             target.device.open();
             initiator.managed(abort);
 
