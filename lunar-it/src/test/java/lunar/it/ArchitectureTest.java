@@ -59,7 +59,8 @@ class ArchitectureTest {
             Map.entry("initiator", new Rule(List.of("block", "scsi", "iscsi"))),
             Map.entry("lucene", new Rule(List.of("block"), "org.apache.lucene..")),
             Map.entry("scsi.target", new Rule(List.of("block", "scsi"))), // never how commands come
-            Map.entry("target", new Rule(List.of("block", "scsi", "scsi.target", "iscsi"))),
+            Map.entry("target", new Rule(List.of("block", "scsi", "scsi.target", "iscsi"),
+                    "jdk.jfr..")), // events of commands
             Map.entry("server", new Rule(
                     List.of("block", "scsi", "scsi.target", "iscsi", "isns", "target"))),
             Map.entry("admin", new Rule(

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Serves the dashboard page and its assets. They contain no data and need no token; the page's script calls the API with
- * the token that the operator enters.
+ * Serves the dashboard page and its assets. They contain no data and need no token; the page's script calls the API
+ * with the token that the operator enters.
  */
 final class Dashboard {
     /**

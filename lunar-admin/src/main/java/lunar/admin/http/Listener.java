@@ -94,8 +94,8 @@ public final class Listener implements AutoCloseable {
     }
 
     /**
-     * Refuses requests of web pages, which reach a Unix socket where somebody has forwarded a port to it, and which need
-     * no token there: those of a page have an Origin, or the name of its host.
+     * Refuses requests of web pages, which reach a Unix socket where somebody has forwarded a port to it, and which
+     * need no token there: those of a page have an Origin, or the name of its host.
      */
     private static void refuseBrowsers(FilterChain chain, RoutingRequest request,
             RoutingResponse response) {

@@ -117,8 +117,8 @@ final class RecoveryCoordinator {
     }
 
     /**
-     * Waits, after {@link #end}, until no device is being opened any more: it would be in use at the next start. A device
-     * that hangs is closed when it answers.
+     * Waits, after {@link #end}, until no device is being opened any more: it would be in use at the next start. A
+     * device that hangs is closed when it answers.
      */
     void awaitTended(Duration most) throws InterruptedException {
         boolean _ = tended.await(most.toNanos(), TimeUnit.NANOSECONDS);

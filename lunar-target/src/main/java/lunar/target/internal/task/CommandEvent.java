@@ -11,8 +11,8 @@ import jdk.jfr.StackTrace;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A SCSI command in a recording of JDK Flight Recorder: from its arrival to its response. Off unless a recording enables
- * it; a command then costs no more than a look whether one does.
+ * A SCSI command in a recording of JDK Flight Recorder: from its arrival to its response. Off unless a recording
+ * enables it; a command then costs no more than a look whether one does.
  */
 @Name("lunar.Command")
 @Label("SCSI Command")

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class CommandPacer {
     /**
-     * A command that one limit would delay for longer ends with TASK SET FULL, after which hosts send fewer at once: well
-     * below the 30 s after which they abort one. A session without delayed commands can always have one.
+     * A command that one limit would delay for longer ends with TASK SET FULL, after which hosts send fewer at once:
+     * well below the 30 s after which they abort one. A session without delayed commands can always have one.
      */
     static final long MAX_DELAY_NANOS = 10_000_000_000L;
 
@@ -190,7 +190,7 @@ final class CommandPacer {
         }
     }
 
-    /** Changes the limits: at once for commands that come, and a little later for those that are delayed. Any thread. */
+    /** Changes the limits: at once for commands that come, a little later for those that are delayed. Any thread. */
     void change(SessionRates to) {
         if (!to.equals(rates)) {
             rates = to;

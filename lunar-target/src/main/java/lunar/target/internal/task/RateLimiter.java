@@ -30,8 +30,8 @@ public final class RateLimiter {
     }
 
     /**
-     * Returns a limiter for a limit: the existing one, with what it has admitted, if the limit is unchanged; null for no
-     * limit.
+     * Returns a limiter for a limit: the existing one, with what it has admitted, if the limit is unchanged; null for
+     * no limit.
      */
     public static @Nullable RateLimiter of(Optional<IoLimit> limit, @Nullable RateLimiter before) {
         if (limit.isEmpty()) {

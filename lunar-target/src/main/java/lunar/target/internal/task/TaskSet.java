@@ -14,7 +14,8 @@ import lunar.iscsi.pdu.TaskAttribute;
  *
  * <p>Tasks are placed in ranks: each ORDERED task in a rank of its own, the SIMPLE tasks between two of them together.
  * Only tasks of the first rank begin. HEAD OF QUEUE tasks are in a rank apart, begin at once unless a limit delays
- * them, and no other begins before they have ended. While all tasks are SIMPLE there is one rank, and a task costs two additions.
+ * them, and no other begins before they have ended. While all tasks are SIMPLE there is one rank, and a task costs two
+ * additions.
  */
 final class TaskSet {
     /** Tasks that may run concurrently. */
