@@ -34,7 +34,7 @@ final class ShellWords {
 
         List<String> arguments() { return words.subList(name() + 1, words.size()); }
 
-        /** Returns the index of the command's name, after a prompt, {@code sudo} and variables. */
+        /** Returns the index of the command's name, after a shell prompt, {@code sudo} and variables. */
         private int name() {
             int at = 0;
             while (at < words.size()) {

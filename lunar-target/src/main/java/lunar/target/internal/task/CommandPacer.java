@@ -13,16 +13,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Delays the commands of a session that exceed the limit of its initiator, and then that of their unit. Only commands
- * that access the medium count and are delayed, not those by which hosts find out whether a path works, or manage
- * reservations. A delayed command has its data, and waits like one whose turn in the task set has not come (SAM-5
- * section 8.6): it can be aborted. Confined to the thread of the session's event loop, except for {@link #change}.
+ * that access the medium count and are delayed; path checks and reservation commands are not. A delayed command already
+ * has its data-out and is in state {@link TaskState#WAITING}, so that it can be aborted. Confined to the thread of the
+ * session's event loop, except for {@link #change}.
  */
 final class CommandPacer {
     /**
      * A command that one limit would delay for longer ends with TASK SET FULL, after which hosts send fewer at once:
      * well below the 30 s after which they abort one. A session without delayed commands can always have one.
      */
-    static final long MAX_DELAY_NANOS = 10_000_000_000L;
+    private static final long MAX_DELAY_NANOS = 10_000_000_000L;
 
     private static final long NANOS_PER_MS = 1_000_000;
     private static final int COPY_OPERATION_ABORT = 0x1c;
@@ -130,8 +130,11 @@ final class CommandPacer {
                 + task.out().neededBytes();
         RateLimiter initiator = rates.initiator();
         charge.initiator = initiator;
-        return (initiator == null || admits(initiator, charge, Stage.INITIATOR_DELAYS, nowNanos))
-                && admitsUnit(charge, nowNanos);
+        if (initiator != null
+                && !admits(initiator, charge, Stage.INITIATOR_DELAYS, nowNanos)) {
+            return false;
+        }
+        return !task.out().isWanted() || admitsUnit(charge, nowNanos); // not if it was declined
     }
 
     private boolean admitsUnit(Charge charge, long nowNanos) {
@@ -148,9 +151,6 @@ final class CommandPacer {
 
     /** Returns whether a command may begin, or was declined; delays it if not. */
     private boolean admits(RateLimiter limiter, Charge charge, Stage stage, long nowNanos) {
-        if (!charge.task.out().isWanted()) {
-            return true; // declined already
-        }
         long delayNanos = limiter.take(charge.bytes, nowNanos);
         if (delayNanos == 0) {
             return true;

@@ -556,7 +556,6 @@ public final class Task implements ScsiTask, Transport.Release {
             become(TaskState.IDLE);
             set = null;
             rank = null;
-            charge.clear();
             data.clear(false);
             execution.clear(); // otherwise it would keep memory of others reachable
             connection.reuse(this);
