@@ -176,7 +176,8 @@ class ConfiguredServerIT {
                             "0 = 8"))).contains("no longer serving " + TARGET + " lun 7 ram:16MiB",
                                     "resized " + TARGET + " lun 0 ram:" + size + "MiB from "
                                             + (size - 1) + "MiB to " + size + "MiB");
-                    assertThat(server.reload(grown)).hasSize(2);
+                    assertThat(server.reload(grown)).contains(
+                            "no longer serving " + TARGET + " lun 8 ram:16MiB").hasSize(3);
                 } while (peer.isAlive());
                 assertGood(peer.await(Duration.ofMinutes(3)));
             }
