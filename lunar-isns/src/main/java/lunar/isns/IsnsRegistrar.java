@@ -16,15 +16,18 @@ import org.jspecify.annotations.Nullable;
  * <p>Changes are registered incrementally: removed entries are deregistered, unchanged ones are not touched, so that
  * initiators get no spurious notifications.
  *
- * <p>Names and portals of another entity are taken over at the first registration: the last server to start owns them,
- * as after a failover or after a crash under another host name. They are not taken back later, so that two servers with
- * the same name do not compete for it.
+ * <p>Names and portals of another entity are taken over until the first registration: the last server to start owns
+ * them, as after a failover or after a crash under another host name. They are not taken back later, so that two
+ * servers with the same name do not compete for it.
  *
  * <p>Runs on its own thread; no method except {@link #close} blocks, which takes at most {@link IsnsTiming#farewell}.
  * Thread-safe.
  */
 public final class IsnsRegistrar implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("lunar.isns");
+
+    /** Attempts to take names over: a live owner may register again between the two requests of one. */
+    private static final int MAX_TAKE_OVERS = 10;
 
     /** Supplies the registration. */
     @FunctionalInterface
@@ -61,8 +64,8 @@ public final class IsnsRegistrar implements AutoCloseable {
     private int periodSeconds;
     /** Which node asks next whether it is registered. */
     private int turn;
-    /** Whether names that another entity has are ours, as they have not been registered yet. */
-    private boolean newcomer = true;
+    /** How often names of another entity may still be taken over; 0 since the first registration. */
+    private int takeOversLeft = MAX_TAKE_OVERS;
     /** Whether the log has said that the name server is away. */
     private boolean complained;
 
@@ -215,14 +218,14 @@ public final class IsnsRegistrar implements AutoCloseable {
         try {
             register(to, wanted, true);
         } catch (IsnsException.Refused e) {
-            if (!newcomer || e.status() != Status.INVALID_REGISTRATION) {
+            if (takeOversLeft == 0 || e.status() != Status.INVALID_REGISTRATION) {
                 throw e;
             }
-            newcomer = false;
+            takeOversLeft--;
             takeOver(to, wanted);
             register(to, wanted, true);
         }
-        newcomer = false;
+        takeOversLeft = 0;
         LOG.log(System.Logger.Level.INFO, "registered at {0} as entity {1}; targets: {2}", server,
                 entity, Integer.toString(wanted.nodes().size()));
     }

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -173,6 +174,29 @@ class IsnsRegistrarTest {
             assertThat(registrar.isRegistered()).isFalse();
             server.entities().remove("other");
             server.await(Functions.DEV_ATTR_QRY);
+        }
+    }
+
+    @Test
+    void shouldTakeOverAgainWhereTheOwnerRegistersInBetween() throws Exception {
+        server.entities().add("other");
+        var takeOvers = new AtomicInteger();
+        server.behave((request, usual) -> {
+            if (request.function() == Functions.DEV_DEREG
+                    && names(request.operating()).contains(name("b"))
+                    && takeOvers.incrementAndGet() == 3) {
+                server.entities().remove("other"); // the third time, the owner has not noticed yet
+            }
+            return request.function() == Functions.DEV_ATTR_REG
+                    && server.entities().contains("other")
+                            ? FakeNameServer.encode(
+                                    request.answer(Status.INVALID_REGISTRATION, List.of()))
+                            : usual;
+        });
+        try (var registrar = start()) {
+            server.await("it is registered", _ -> registrar.isRegistered());
+            assertThat(server.entities()).containsExactly("entity");
+            assertThat(takeOvers).hasValue(3);
         }
     }
 

@@ -1,6 +1,8 @@
 package lunar.it.faults;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -13,6 +15,9 @@ final class MemberTargets {
 
     /** Longer than a killed member takes to start again, on a machine under load too. */
     private static final int PATIENCE_SECONDS = 120;
+
+    /** More than that: a member that is being started is not failed. */
+    private static final String STALL_TIMEOUT = "stall-timeout = \"4m\"\n";
     private static final int CREATIONS = 3;
 
     private final Lab lab;
@@ -95,6 +100,7 @@ final class MemberTargets {
         for (int i = 1;; i++) {
             try {
                 lab.run(words.toArray(String[]::new));
+                Files.writeString(lab.path("lunar.toml"), STALL_TIMEOUT, StandardOpenOption.APPEND);
                 return;
             } catch (AssertionError e) {
                 if (i == CREATIONS) { // else a member may have been late to answer
