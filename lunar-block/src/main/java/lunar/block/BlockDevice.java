@@ -25,6 +25,10 @@ import java.util.concurrent.CompletableFuture;
  * <p><b>Threads.</b> All methods may be called by any thread at any time. After {@link #close} every request fails
  * with {@link DeviceGoneException}; requests in flight complete or fail before close returns.
  *
+ * <p><b>Interrupts.</b> An interrupt does not end a request that the medium may have begun: its buffer is in use, and
+ * its outcome would be unknown. The thread remains interrupted. Filters that delay requests end one that they have not
+ * passed on yet with {@link AbortedException}.
+ *
  * <p><b>Implementations</b> validate and complete requests by {@link lunar.block.spi.RequestValidation} and
  * {@link lunar.block.spi.RequestCompletion}. The tests of {@code BlockDeviceContract} in lunar-testkit check this
  * contract.

@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * An iSCSI initiator: discovers targets and logs in to them. It owns the event loops of its sessions; closing it closes
  * them all. May be used by any thread.
+ *
+ * <p>{@link Timeouts} limit each login and discovery. An interrupt ends them, too: they abandon the connection and
+ * throw an {@link IOException}, and the thread remains interrupted. The resolution of a host's name is not limited.
  */
 public final class Initiator implements AutoCloseable {
     private static final int MAX_REDIRECTIONS = 4;
@@ -308,7 +311,7 @@ public final class Initiator implements AutoCloseable {
         return bytes;
     }
 
-    /** Logs out of every session, then ends the event loops. Idempotent. */
+    /** Logs out of every session, then ends the event loops; an interrupt ends the wait for both. Idempotent. */
     @Override
     public void close() {
         closed = true;

@@ -48,8 +48,12 @@ import org.jspecify.annotations.Nullable;
  * write-cache                   stable: the target keeps acknowledged writes across power failures; auto: as reported
  * connections                   1 to 32 per session, as far as the target allows
  * error-recovery-level          0, 1 or 2: what the initiator offers (RFC 7143 section 7.1.5)
+ * connect-timeout               for the connection to a portal: 500ms, 5s; at most login-timeout unless given
+ * login-timeout                 for the login over that connection, again after each redirection: 10s
  * keep-alive                    silence after which the target is pinged, and after as long again given up: 500ms, 10s
  * command-timeout               timeout of a command, including queueing and retries: 30s
+ * abort-timeout                 for the abort of a command past its timeout; then the session is dropped: 5s
+ * logout-timeout                for the logout when the device or session is closed: 5s
  * poll                          how long the event loop polls before it sleeps: auto, off, or a time such as 50us
  * rdma-provider                 of iser: the RDMA device, or the first parts of its name, such as libfabric:shm
  * </pre>
@@ -82,7 +86,8 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
     private static final Set<String> OPTIONS = Set.of("header-digest", "data-digest", "sessions",
             "connections", "initiator", "mutual-user", "mutual-secret-file", "secret-file",
             "chap-algorithms", "queue-depth", "policy", "no-path-retry", "error-recovery-level",
-            "keep-alive", "command-timeout", "write-cache", "poll", "rdma-provider");
+            "keep-alive", "connect-timeout", "login-timeout", "command-timeout", "abort-timeout",
+            "logout-timeout", "write-cache", "poll", "rdma-provider");
     private static final Set<String> SCHEMES = Set.of("iscsi", "iser");
 
     /** Authority, target name, LUN. */
@@ -193,8 +198,13 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
 
     private static Timeouts timeouts(DeviceUri uri) {
         Timeouts timeouts = Timeouts.DEFAULT;
-        return timeouts.withKeepAliveMs(milliseconds(uri, "keep-alive", timeouts.keepAliveMs()))
-                .withCommandMs(milliseconds(uri, "command-timeout", timeouts.commandMs()));
+        int loginMs = milliseconds(uri, "login-timeout", timeouts.loginMs());
+        int connectMs = Math.min(timeouts.connectMs(), loginMs); // a short login is meant to include the connection
+        return new Timeouts(milliseconds(uri, "connect-timeout", connectMs), loginMs,
+                milliseconds(uri, "command-timeout", timeouts.commandMs()),
+                milliseconds(uri, "abort-timeout", timeouts.abortMs()),
+                milliseconds(uri, "logout-timeout", timeouts.logoutMs()),
+                milliseconds(uri, "keep-alive", timeouts.keepAliveMs()));
     }
 
     private static int milliseconds(DeviceUri uri, String option, int otherwise) {
@@ -204,8 +214,8 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
         }
         Matcher matcher = TIME.matcher(written.get());
         if (!matcher.matches()) {
-            throw wrong(uri, "has '" + written.get() + "' as the time of " + option
-                    + "; write for example 500ms or 10s");
+            throw wrong(uri, "has '" + written.get() + "' as " + option
+                    + ", which must be a time of 1ms to 999999s, such as 500ms or 10s");
         }
         int number = Integer.parseInt(matcher.group(1));
         return matcher.group(2).equals("s") ? 1_000 * number : number;

@@ -42,6 +42,10 @@ import lunar.scsi.Lun;
  *
  * <p>Native buffers and arrays of bytes are sent from and received into in place. Others are copied, including memory
  * of a confined arena, which only requests of {@link #execute} may use.
+ *
+ * <p>An interrupt ends neither a request nor {@link #close}, and the thread remains interrupted: the target may still
+ * write to the buffer. {@link Timeouts#commandMs} limits a request; one that is given up has ended at the target, or
+ * its session is lost, before its caller is told.
  */
 public final class LunDevice implements BlockDevice {
     private final Session session;
@@ -297,15 +301,27 @@ public final class LunDevice implements BlockDevice {
             drained.countDown();
         }
         if (!engine.loop().inLoop()) {
-            try {
-                drained.await(); // every request has a deadline
-            } catch (InterruptedException _) {
-                Thread.currentThread().interrupt();
-            }
+            awaitRequests();
         }
         engine.resets().closed(lun, writes);
         session.forget(this);
         whenClosed.run();
+    }
+
+    /** Waits for the requests in flight, despite interrupts: their buffers are in use, and every one has a deadline. */
+    private void awaitRequests() {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                drained.await();
+                break;
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Override

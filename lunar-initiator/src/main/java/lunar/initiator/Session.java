@@ -254,7 +254,7 @@ public final class Session implements AutoCloseable {
 
     /**
      * Passes a command through. Returns any SCSI status, which the caller must check; nothing is retried. If the target
-     * reports lost writes, the next flush of the unit's devices fails as well.
+     * reports lost writes, the next flush of the unit's devices fails as well. An interrupt does not end it.
      *
      * @param cdb 6 to 260 bytes
      * @param dataIn buffer for data from the target; {@link MemorySegment#NULL} for none
@@ -293,7 +293,10 @@ public final class Session implements AutoCloseable {
         return targets;
     }
 
-    /** Logs out and ends the connection; waits for that, within the time for a logout. Idempotent. */
+    /**
+     * Logs out and ends the connection; waits for that, within the time for a logout. An interrupt ends the wait only.
+     * Idempotent.
+     */
     @Override
     public void close() { engine.close(); }
 

@@ -1,10 +1,11 @@
 package lunar.initiator;
 
 /**
- * Timeouts of a session, all in milliseconds and above 0.
+ * Timeouts of a session, all in milliseconds and above 0. The options of an {@link IscsiUri} set them, too.
  *
- * @param connectMs for the transport's connection
- * @param loginMs for the whole login, restarted by a redirection; also for a discovery after its login
+ * @param connectMs for the transport's connection to a portal; the resolution of a host's name is not limited
+ * @param loginMs for the whole login over that connection, restarted by a redirection; also for a discovery after its
+ *        login
  * @param commandMs for a command, from its submission, including queueing and all retries
  * @param abortMs for the response to the task management function that aborts a command; then the session is dropped
  * @param logoutMs for the logout

@@ -51,11 +51,35 @@ class IscsiUriTest {
                 .credentials()).contains(new ChapCredentials(user, Secret.of(secret)));
     }
 
-    @Test
-    void shouldReadTimeouts() {
-        assertThat(IscsiUri.parse("iscsi://host/" + TARGET + "?keep-alive=500ms&command-timeout=5s")
-                .sessionOptions().timeouts())
-                .isEqualTo(Timeouts.DEFAULT.withKeepAliveMs(500).withCommandMs(5_000));
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            keep-alive=500ms&command-timeout=5s    | 5000 | 10000 | 5000  | 5000 | 5000 | 500
+            login-timeout=2s                       | 2000 | 2000  | 30000 | 5000 | 5000 | 5000
+            login-timeout=20s                      | 5000 | 20000 | 30000 | 5000 | 5000 | 5000
+            connect-timeout=8s&login-timeout=2s    | 8000 | 2000  | 30000 | 5000 | 5000 | 5000
+            abort-timeout=700ms&logout-timeout=1ms | 5000 | 10000 | 30000 | 700  | 1    | 5000
+            connect-timeout=999999s           | 999999000 | 10000 | 30000 | 5000 | 5000 | 5000
+            """)
+    void shouldReadTimeouts(String options, int connectMs, int loginMs, int commandMs, int abortMs,
+            int logoutMs, int keepAliveMs) {
+        assertThat(IscsiUri.parse("iser://host/" + TARGET + "?" + options).sessionOptions()
+                .timeouts()).isEqualTo(new Timeouts(connectMs, loginMs, commandMs, abortMs,
+                        logoutMs, keepAliveMs));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"keep-alive", "connect-timeout", "login-timeout", "command-timeout",
+            "abort-timeout", "logout-timeout"})
+    void shouldNameTheTimeoutThatIsWrong(String option) {
+        for (String time : new String[]{"", "5", "0s", "0ms", "-1s", "1m", "1.5s", "5 s",
+                "1000000s", "99999999999999999999ms"}) {
+            assertThatThrownBy(
+                    () -> IscsiUri.parse("iscsi://host/" + TARGET + "?" + option + "=" + time))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("has '" + time + "' as " + option
+                            + ", which must be a time of 1ms to 999999s, such as 500ms or 10s")
+                    .message().doesNotContain("\n");
+        }
     }
 
     @Test

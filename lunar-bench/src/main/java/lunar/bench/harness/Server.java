@@ -183,7 +183,8 @@ public final class Server implements AutoCloseable {
         throw new BenchException("a server does not start, see " + log);
     }
 
-    private static int freePort() throws BenchException {
+    /** Returns a port of the loopback interface that nothing listens on now. */
+    public static int freePort() throws BenchException {
         try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         } catch (IOException e) {

@@ -23,7 +23,7 @@ import lunar.initiator.SessionOptions;
 /**
  * A logical unit accessed over one or more paths. A lost session is replaced by a new one, and its requests are retried
  * if they are idempotent: all except compare-and-write, which fails with an unknown outcome. While no path is up,
- * requests wait for {@link MultipathOptions#noPathMs}. Thread-safe; buffers as for {@link LunDevice}.
+ * requests wait for {@link MultipathOptions#noPathMs}. Thread-safe; buffers and interrupts as for {@link LunDevice}.
  */
 public final class MultipathDevice implements BlockDevice {
     private final MultipathOptions options;
@@ -41,7 +41,8 @@ public final class MultipathDevice implements BlockDevice {
     /**
      * Opens a unit. Waits until a path is up; the others follow.
      *
-     * @throws DeviceGoneException if no path was up at the first try of each
+     * @throws DeviceGoneException if no path was up at the first try of each; or if the thread is interrupted, and
+     *         remains so: the attempts of several paths then end first, each within the timeouts of its login
      */
     public static MultipathDevice open(Initiator initiator, MultipathOptions options)
             throws StorageException {
