@@ -57,8 +57,8 @@ docs: ## the Javadoc of the libraries in build/docs
 site: ## the documents as web pages in build/site, with the Javadoc if make docs has made it
 	./scripts/site
 
-publish: ## the libraries with sources and Javadoc, to build/repository or to the repository of URL=https://...
-	./scripts/publish $(URL)
+publish: ## the libraries with sources and Javadoc, to build/repository, the folder REPO=... or the repository URL=https://...
+	./scripts/publish "$(or $(REPO),$(URL))"
 
 clean: ## remove what was built
 	$(MVN) -q clean

@@ -2,6 +2,7 @@ package lunar.block;
 
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import lunar.block.spi.DeviceProvider;
@@ -98,8 +99,20 @@ public final class Devices {
             }
             known.addAll(provider.schemes());
         }
+        throw new IllegalArgumentException(unknown(uri.scheme(), known));
+    }
+
+    /** A prefix that looks like a filter, but that no provider has, was parsed as the scheme of a device. */
+    private static String unknown(String scheme, Set<String> known) {
+        String filter = scheme.replaceFirst("=.*", "");
+        if (!FilterUri.isProvided(filter)) {
+            Optional<String> advice = ProvidingModules.adviceForFilter(filter);
+            if (advice.isPresent()) {
+                return "no filter '" + filter + ":': " + advice.get();
+            }
+        }
         String there = known.isEmpty() ? "none at all" : String.join(":, ", known) + ":";
-        throw new IllegalArgumentException(
-                "no device of scheme '" + uri.scheme() + ":'; there are " + there);
+        return "no device of scheme '" + scheme + ":'" + ProvidingModules.adviceForDevice(scheme)
+                .map(advice -> ": " + advice).orElse("; there are " + there);
     }
 }

@@ -56,10 +56,15 @@ final class FilterUri {
         return Optional.of(new FilterUri(provider.parse(name, settings), matcher.group(3)));
     }
 
+    /** Whether a module that is present has a filter of this name. */
+    static boolean isProvided(String name) {
+        return Providers.BY_NAME.containsKey(name);
+    }
+
     /** Returns the URI below all filters, whether their settings are right or not. */
     static String below(String uri) {
         Matcher matcher = FORM.matcher(uri);
-        return matcher.matches() && Providers.BY_NAME.containsKey(matcher.group(1))
+        return matcher.matches() && isProvided(matcher.group(1))
                 ? below(matcher.group(3))
                 : uri;
     }

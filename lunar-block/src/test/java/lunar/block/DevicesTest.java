@@ -9,8 +9,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DevicesTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-            "tape:x | no device of scheme 'tape:'", "disk.img | is not a device URI",
-            "delay=1ms:ram:1M | no device of scheme 'delay=1ms:'"})
+            "tape:x | no device of scheme 'tape:'; there are",
+            "tape=1:x | no device of scheme 'tape=1:'; there are",
+            "disk.img | is not a device URI"})
     void shouldSayInOneLineWhatIsWrong(String uri, String message) {
         assertThatThrownBy(() -> Devices.open(uri)).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(message).hasMessageNotContaining("\n");

@@ -321,7 +321,8 @@ class BrowseTest {
     void shouldEndCleanlyOnSigterm() throws Exception {
         Path err = folder.resolve("err.txt");
         Process process = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path"), "lunar.cli.Main", "browse",
                 "file:" + image).redirectError(err.toFile()).start();
         try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {

@@ -146,7 +146,8 @@ class SignalTest {
 
     private static Process process(Path err, String... arguments) throws IOException {
         var command = new ArrayList<>(List.of("env", "--default-signal=HUP", // where nohup started the build
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path"), "lunar.cli.Main", "serve"));
         command.addAll(List.of(arguments));
         return new ProcessBuilder(command).redirectError(err.toFile()).start();

@@ -106,7 +106,8 @@ class BrowseIT {
     private void assertShown(String uri) throws Exception {
         Path errors = folder.resolve("errors.txt");
         Process process = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path"), "lunar.cli.Main", "browse", uri)
                 .redirectError(errors.toFile()).start();
         try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {

@@ -75,7 +75,8 @@ class IsnsIT {
     private static Peer serve(String... args) throws IOException {
         var command = new ArrayList<>(
                 List.of("env", "--default-signal=HUP",
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED", "-cp",
                         System.getProperty("java.class.path"), "lunar.cli.Main", "serve"));
         command.addAll(List.of(args));
         return Peer.start(command.toArray(String[]::new));

@@ -48,7 +48,8 @@ class IstgtIT {
 
     private static Peer.Result lunar(String... arguments) throws Exception {
         var command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path"), "lunar.cli.Main"));
         command.addAll(List.of(arguments));
         return Peer.run(Duration.ofMinutes(5), command.toArray(String[]::new)).succeeded();

@@ -54,7 +54,8 @@ class LostMemberCacheIT {
 
         private Process start() throws IOException {
             Process started = new ProcessBuilder(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "--enable-native-access=ALL-UNNAMED", "-cp",
                     System.getProperty("java.class.path"), "lunar.cli.Main", "serve", store,
                     "--portal", "127.0.0.1:" + port, "--iqn", IQN)
                     .redirectError(folder.resolve("errors-" + port).toFile()).start();

@@ -1,5 +1,6 @@
 package lunar.server;
 
+import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.UUID;
@@ -17,6 +18,9 @@ import lunar.scsi.target.spi.UnitSource;
 
 /** The storage behind a LUN of a plan: the blocks of a disk, or the source of a unit of another device type. */
 sealed interface ServedSource {
+    /** Modules of Lunar that have units other than disks, by scheme: named to a user whose program lacks one. */
+    Map<String, String> MODULES = Map.of("osd", "lunar-osd-target");
+
     /** The blocks of a disk. */
     record Disk(BlockDevice device) implements ServedSource {
         @Override
@@ -128,6 +132,13 @@ sealed interface ServedSource {
                 }
                 return Optional.of(provider);
             }
+        }
+        String artifact = MODULES.get(parsed.scheme());
+        if (artifact != null) {
+            throw new InvalidPlanException("no unit of scheme '" + parsed.scheme()
+                    + ":': org.lunar:" + artifact + " is missing at run time; add it to the"
+                    + " dependencies, and on the module path start Java with --add-modules "
+                    + artifact.replace('-', '.'));
         }
         return Optional.empty();
     }

@@ -221,7 +221,7 @@ final class LinuxFile implements AutoCloseable {
         private static Optional<Calls> lookup() {
             boolean known = System.getProperty("os.name").equals("Linux")
                     && ValueLayout.ADDRESS.byteSize() == Long.BYTES;
-            if (!known || !LinuxFile.class.getModule().isNativeAccessEnabled()) {
+            if (!known || !NativeAccess.isEnabled()) {
                 return Optional.empty();
             }
             Linker linker = Linker.nativeLinker();

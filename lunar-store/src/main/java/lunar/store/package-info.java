@@ -13,9 +13,9 @@
  * <p>All except disks, which do not know them, report their holes ({@link lunar.block.BlockDevice#extent}).
  *
  * <p>Java has no API for holes in files, exclusive use of a disk, non-blocking reads and io_uring; on Linux they are
- * called through {@code java.lang.foreign} if {@code --enable-native-access=lunar.store} permits it. Without it, files
- * and disks have no UNMAP, zeroes are written rather than punched, files report no holes and have no labels: a file is
- * then identified by its inode, and stores no check value of a key.
+ * called through {@code java.lang.foreign} if {@code --enable-native-access=lunar.store} permits it. Without it, which
+ * is logged once at INFO, files and disks have no UNMAP, zeroes are written rather than punched, files report no holes
+ * and have no labels: a file is then identified by its inode, and stores no check value of a key.
  *
  * {@snippet :
  * try (BlockDevice disk = FileDevice.open(Path.of("disk.img"), FileOptions.BUFFERED.withCreateBytes(1L << 30));

@@ -30,8 +30,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A listener bound to a loopback address is changed once, for all connections that it accepts. Java does not expose
  * the descriptor of a socket, so it is found by its two addresses, which no other socket of the process has in this
- * order. Linux only, and only if native access is enabled for the module; no effect elsewhere. The system's default is
- * read once per process, with the first connection or listener: a change of the setting takes effect after a restart.
+ * order. Linux only, and only if native access is enabled for the module: if it is not, the log says so once. No effect
+ * elsewhere. The system's default is read once per process, with the first connection or listener: a change of the
+ * setting takes effect after a restart.
  */
 public final class Pacing {
     private static final System.Logger LOG = System.getLogger("lunar.tcp");
@@ -63,8 +64,14 @@ public final class Pacing {
             MethodHandle setsockopt) {
         @SuppressWarnings("restricted")
         private static Optional<Calls> find() {
-            if (!System.getProperty("os.name", "").equals("Linux")
-                    || !Pacing.class.getModule().isNativeAccessEnabled()) {
+            if (!System.getProperty("os.name", "").equals("Linux")) {
+                return Optional.empty();
+            }
+            Module module = Pacing.class.getModule();
+            if (!module.isNativeAccessEnabled()) {
+                LOG.log(System.Logger.Level.INFO, "connections within this machine are paced (BBR),"
+                        + " which slows them down: start Java with --enable-native-access={0}",
+                        module.isNamed() ? module.getName() : "ALL-UNNAMED");
                 return Optional.empty();
             }
             var linker = Linker.nativeLinker();

@@ -24,6 +24,10 @@ public final class Transports implements AutoCloseable {
     /** The scheme of RDMA (RFC 7145). */
     public static final String ISER = "iser";
 
+    /** Modules of Lunar that have a transport, by its scheme: named to a user whose program lacks one of them. */
+    private static final Map<String, String> MODULES = Map.of(ISCSI, "lunar-tcp", ISER,
+            "lunar-iser");
+
     private final String name;
     private final LoopOptions options;
     private final Map<String, Loops> running = new LinkedHashMap<>();
@@ -91,8 +95,18 @@ public final class Transports implements AutoCloseable {
             }
             known.add(provider.scheme());
         }
-        throw new IOException("no transport for " + scheme + "; available: "
-                + known);
+        throw new IOException("no transport for " + scheme + missing(scheme, known));
+    }
+
+    private static String missing(String scheme, Set<String> known) {
+        String artifact = MODULES.get(scheme);
+        if (artifact == null) {
+            return "; available: " + (known.isEmpty() ? "none" : String.join(", ", known));
+        }
+        return ": org.lunar:" + artifact + " is missing at run time; add it"
+                + (scheme.equals(ISCSI) ? ", or org.lunar:lunar-starter," : "")
+                + " to the dependencies, and on the module path start Java with --add-modules "
+                + artifact.replace('-', '.');
     }
 
     /** Registers memory that many commands use with each transport, also with those that start later. */

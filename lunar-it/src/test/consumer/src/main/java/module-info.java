@@ -1,5 +1,6 @@
 /** A program that uses Lunar. */
 module org.example.storage {
-    requires lunar.initiator;
+    requires lunar.starter;
     requires lunar.target;
+    requires lunar.server;
 }

@@ -13,6 +13,7 @@ import java.lang.invoke.MethodHandle;
 import java.util.NoSuchElementException;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaUnavailableException;
+import lunar.rdma.posix.NativeAccess;
 import lunar.rdma.posix.SignalHandlers;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +29,8 @@ final class Library {
         static {
             var found = new Library[1];
             var missing = new String[]{""};
-            if (!Library.class.getModule().isNativeAccessEnabled()) {
-                missing[0] = "native access is not enabled (--enable-native-access=lunar.rdma)";
+            if (!NativeAccess.isEnabled()) {
+                missing[0] = NativeAccess.MISSING;
             } else if (ADDRESS.byteSize() != Long.BYTES) {
                 missing[0] = "not a 64-bit system";
             } else {

@@ -19,7 +19,7 @@ record Libc(MethodHandle pollHandle, MethodHandle eventfdHandle, MethodHandle re
 
     @SuppressWarnings("restricted")
     private static Optional<Libc> lookup() {
-        if (!Libc.class.getModule().isNativeAccessEnabled()
+        if (!NativeAccess.isEnabled()
                 || ValueLayout.ADDRESS.byteSize() != Long.BYTES) {
             return Optional.empty();
         }

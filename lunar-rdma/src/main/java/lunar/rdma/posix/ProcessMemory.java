@@ -44,7 +44,7 @@ public final class ProcessMemory {
 
     @SuppressWarnings("restricted")
     private static Optional<MethodHandle> function(String name) {
-        if (!ProcessMemory.class.getModule().isNativeAccessEnabled()
+        if (!NativeAccess.isEnabled()
                 || ValueLayout.ADDRESS.byteSize() != Long.BYTES) {
             return Optional.empty();
         }

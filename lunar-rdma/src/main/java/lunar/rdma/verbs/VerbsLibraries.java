@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import lunar.rdma.ProviderException;
 import lunar.rdma.RdmaUnavailableException;
+import lunar.rdma.posix.NativeAccess;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,9 +50,8 @@ record VerbsLibraries(VerbsCalls verbs, CmCalls cm, Map<Long, DeviceEvents> even
         if (!supported) {
             throw new RdmaUnavailableException("verbs needs 64-bit Linux");
         }
-        if (!VerbsLibraries.class.getModule().isNativeAccessEnabled()) {
-            throw new RdmaUnavailableException("native access is off: start java with"
-                    + " --enable-native-access=lunar.rdma");
+        if (!NativeAccess.isEnabled()) {
+            throw new RdmaUnavailableException(NativeAccess.MISSING);
         }
         VerbsLibraries libraries = Holder.LIBRARIES;
         if (libraries == null) {
