@@ -6,23 +6,27 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import javax.net.ssl.SSLContext;
 import lunar.admin.http.Api;
 import lunar.admin.http.Listener;
 import lunar.admin.http.ListenerWatch;
 import lunar.admin.http.SocketLock;
 import lunar.admin.http.Token;
 import lunar.admin.report.Administered;
+import lunar.admin.tls.Identity;
+import lunar.admin.tls.ServerTls;
 
 /**
  * Serves the admin API of a running server until it is closed. Does not own that server. Thread-safe.
  *
  * <p>A Unix socket has mode 0600, and connections of other users than that of this process, and root, are closed. Over
  * TCP, requests need the bearer token of a file that only its owner can read; only {@code /healthz}, {@code /readyz}
- * and the dashboard at {@code /}, a page without data, answer without.
+ * and the dashboard at {@code /}, a page without data, answer without. With {@link TlsFiles} TCP is TLS 1.3 only.
  */
 public final class AdminServer implements AutoCloseable {
     private final List<ListenerWatch> listeners;
@@ -40,15 +44,18 @@ public final class AdminServer implements AutoCloseable {
      * Starts to listen. A socket that exists is replaced if the server that created it no longer runs; a lock on the
      * file {@code SOCKET.lock} excludes other servers until this one is closed.
      *
-     * @throws IOException if it cannot listen, or the token cannot be read or could be read by others; the message is
-     *         one line for the operator
+     * @throws IOException if it cannot listen, or the token or files of TLS cannot be used or could be read by others;
+     *         the message is one line for the operator
      */
     public static AdminServer start(AdminOptions options, Administered subject)
             throws IOException {
         var listeners = new ArrayList<ListenerWatch>();
         Optional<SocketLock> lock = Optional.empty();
         OptionalInt port = OptionalInt.empty();
-        var api = new Api(subject);
+        Optional<ServerTls> tls = options.tls().isPresent()
+                ? Optional.of(read(options.tls().get()))
+                : Optional.empty();
+        var api = new Api(tls.isPresent() ? new TlsSubject(subject, tls.get()) : subject);
         boolean done = false;
         try {
             if (options.socket().isPresent()) {
@@ -60,11 +67,12 @@ public final class AdminServer implements AutoCloseable {
             if (options.listen().isPresent()) {
                 InetSocketAddress address = options.listen().get();
                 Token token = token(options, address);
-                Listener tcp = Listener.start(address, api, Optional.of(token));
+                Listener tcp = Listener.start(address, api, Optional.of(token), tls);
                 port = OptionalInt.of(tcp.port());
                 var same = new InetSocketAddress(address.getAddress(), tcp.port());
                 listeners.add(ListenerWatch.of(tcp,
-                        () -> Listener.start(same, api, Optional.of(token)), ListenerWatch.PERIOD));
+                        () -> Listener.start(same, api, Optional.of(token), tls),
+                        ListenerWatch.PERIOD));
             }
             done = true;
         } finally {
@@ -83,6 +91,23 @@ public final class AdminServer implements AutoCloseable {
      */
     public static void checkToken(Path file) throws IOException { Token _ = Token.read(file); }
 
+    /**
+     * Checks that files can be used for TLS.
+     *
+     * @return what is wrong with the certificate now, such as that it has expired, in one line; empty if nothing is
+     * @throws IOException if they cannot be used; the message is one line for the operator
+     */
+    public static Optional<String> checkTls(TlsFiles files) throws IOException {
+        Identity identity = Identity.read(files.certificate(), files.key());
+        SSLContext _ = Identity.context(Optional.of(identity), files.clientCa());
+        return identity.problem(Instant.now());
+    }
+
+    private static ServerTls read(TlsFiles files) throws IOException {
+        return ServerTls.read(files.certificate(), files.key(), files.clientCa(),
+                ServerTls.CHECK_PERIOD);
+    }
+
     /** Whether a process listens on a Unix socket. */
     public static boolean isAlive(Path socket) {
         return SocketLock.isAlive(socket);
@@ -99,7 +124,7 @@ public final class AdminServer implements AutoCloseable {
 
     private static Listener onSocket(Path socket, Api api) throws IOException {
         Listener listener = Listener.start(UnixDomainSocketAddress.of(socket), api,
-                Optional.empty());
+                Optional.empty(), Optional.empty());
         boolean done = false;
         try {
             Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-------"));
@@ -121,8 +146,9 @@ public final class AdminServer implements AutoCloseable {
         }
         if (!address.getAddress().isLoopbackAddress() && !options.allowRemote()) {
             throw new IOException("other machines can reach the admin API at "
-                    + address.getHostString() + ", and its token is not encrypted: listen on a"
-                    + " loopback address, or set 'allow-remote = true' in [admin]");
+                    + address.getHostString()
+                    + (options.tls().isPresent() ? "" : ", and its token is not encrypted")
+                    + ": listen on a loopback address, or set 'allow-remote = true' in [admin]");
         }
         Path file = options.tokenFile().orElseThrow(() -> new IOException(
                 "the admin API needs a 'token-file' to listen on TCP: name a file with a secret"

@@ -1,6 +1,6 @@
 /**
  * The admin API of a running {@link lunar.server.StorageServer}: status, sessions, LUNs and volumes as JSON over HTTP,
- * on a Unix socket that only the user of the process can use, and optionally on TCP with a bearer token.
+ * on a Unix socket that only the user of the process can use, and optionally on TCP with a bearer token, and TLS.
  *
  * {@snippet :
  * try (var admin = AdminServer.start(AdminOptions.ofSocket(Path.of("/run/lunar/admin.sock")), server)) {

@@ -1,6 +1,8 @@
 package lunar.cli;
 
+import lunar.cli.admin.DrainCommand;
 import lunar.cli.admin.LogoutCommand;
+import lunar.cli.admin.LunCommand;
 import lunar.cli.admin.LunsCommand;
 import lunar.cli.admin.ReloadCommand;
 import lunar.cli.admin.SessionsCommand;
@@ -65,6 +67,8 @@ public final class Main {
         line.addSubcommand(new LunsCommand(console));
         line.addSubcommand(new TopCommand(console));
         line.addSubcommand(new LogoutCommand(console));
+        line.addSubcommand("lun", LunCommand.line(console));
+        line.addSubcommand(new DrainCommand(console));
         line.addSubcommand(new ReloadCommand(console));
         line.addSubcommand("config", ConfigCommand.line(console));
         line.addSubcommand("key", KeyCommand.line(console));

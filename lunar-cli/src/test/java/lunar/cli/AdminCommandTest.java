@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
 import lunar.testkit.FreePorts;
+import lunar.testkit.TestCertificates;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -196,7 +197,7 @@ class AdminCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"status", "sessions", "luns", "reload"})
+    @ValueSource(strings = {"status", "sessions", "luns", "reload", "drain"})
     void shouldTellAServerThatDoesNotAnswerByTheExitStatus(String command) {
         run(command).fails(4, "no server answers", socket().toString());
     }
@@ -284,6 +285,58 @@ class AdminCommandTest {
                     .fails(1, "bearer token");
             CommandRun.of("status", "--address", address).fails(2, "--token-file");
         }
+    }
+
+    @Test
+    void shouldAnswerOverTls() throws Exception {
+        TestCertificates.writeTo(folder);
+        Path token = Files.writeString(folder.resolve("token"), "a-token-of-the-tests\n");
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
+        Path file = config("ram:1MiB");
+        String text = Files.readString(file);
+        int port = FreePorts.one();
+        String admin = "[admin]\nlisten = \"127.0.0.1:" + port + "\"\ntoken-file = \"" + token
+                + "\"\n";
+        String key = "key = \"" + folder.resolve("server.key") + "\"\n";
+        String ca = "client-ca = \"" + folder.resolve("ca.pem") + "\"\n";
+        String certificate = "certificate = \"" + folder.resolve("server.pem") + "\"\n";
+        for (String[] wrong : new String[][]{{certificate, "'certificate' needs a 'key'"},
+                {key, "'key' needs a 'certificate'"}, {ca, "'client-ca' needs a 'certificate'"},
+                {certificate + key.replace("server.key", "server-sec1.key"), "openssl pkcs8"}}) {
+            Files.writeString(file, text.replace("[admin]\n", admin + wrong[0]));
+            CommandRun check = CommandRun.of("config", "check", file.toString());
+            assertThat(check.status()).isEqualTo(1);
+            assertThat(check.out() + check.err()).contains(wrong[1]);
+            CommandRun.of("serve", "--config", file.toString()).fails(1, wrong[1]);
+        }
+        Files.writeString(file, text.replace("[admin]\n",
+                admin + certificate.replace("server", "expired") + key));
+        CommandRun check = CommandRun.of("config", "check", file.toString()).succeeds();
+        assertThat(check.out() + check.err()).contains("'certificate'", "expired on 2021");
+        Files.writeString(file, text.replace("[admin]\n", admin + certificate + key + ca));
+        CommandRun.of("config", "check", file.toString()).succeeds();
+        assertThat(CommandRun.of("config", "show", file.toString()).succeeds().out())
+                .contains(certificate, key, ca);
+        try (var _ = new CommandRun.Serving(1, "serve", "--config", file.toString())) {
+            List<String> words = List.of("status", "--token-file", token.toString(), "--address",
+                    "https://localhost:" + port);
+            assertThat(run(words, "--ca", "ca.pem", "--certificate", "client.pem", "--key",
+                    "client.key").succeeds().out()).contains(": ok\n");
+            run(words, "--ca", "other-ca.pem").fails(1, "not from a CA that is trusted");
+            run(words, "--ca", "ca.pem", "--certificate", "client.pem").fails(2, "each other");
+            run(words, "--ca", "none.pem").fails(1, "the CA file", "does not exist");
+            CommandRun.of("status", "--token-file", token.toString(), "--address",
+                    "localhost:" + port, "--ca", "ca.pem").fails(2, "https://HOST:PORT");
+        }
+    }
+
+    /** Runs a command with options of files in the folder. */
+    private CommandRun run(List<String> words, String... options) {
+        var all = new ArrayList<>(words);
+        for (String option : options) {
+            all.add(option.startsWith("--") ? option : folder.resolve(option).toString());
+        }
+        return CommandRun.of(all.toArray(String[]::new));
     }
 
     @Test

@@ -12,7 +12,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UsageTest {
     @ParameterizedTest
     @ValueSource(strings = {"serve", "discover", "info", "copy", "bench", "browse", "demo",
-            "accept-loss", "status", "sessions", "luns", "top", "logout", "reload"})
+            "accept-loss", "status", "sessions", "luns", "top", "logout", "reload",
+            "lun", "drain"})
     void shouldShowHelpWithAnExample(String command) {
         CommandRun run = CommandRun.of(command, "--help").succeeds();
         assertThat(run.out()).startsWith("Usage: lunar " + command).contains("Example")

@@ -66,7 +66,8 @@ class ArchitectureTest {
             Map.entry("admin", new Rule(
                     List.of("block", "scsi", "scsi.target", "iscsi", "isns", "target", "server",
                             "raid"),
-                    "io.helidon..", "io.prometheus..", "tools.jackson..", "jdk.net..")),
+                    "io.helidon..", "io.prometheus..", "tools.jackson..", "jdk.net..",
+                    "javax.net.ssl..")),
             Map.entry("testkit", new Rule(List.of("block", "scsi", "scsi.target", "iscsi", "loop"),
                     "org.junit.jupiter.api..", "org.assertj.core..")));
     private static final String[] PROGRAMS = {"lunar.cli..", "lunar.bench..", "lunar.it..",

@@ -17,7 +17,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import lunar.admin.AdminOptions;
 import lunar.admin.AdminServer;
-import lunar.admin.report.Administered;
 import lunar.admin.report.VolumeReport;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
@@ -90,22 +89,8 @@ class DashboardIT {
     private AdminServer listen(int port) throws Exception {
         return AdminServer.start(new AdminOptions(Optional.empty(),
                 Optional.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), port)),
-                Optional.of(folder.resolve("token")), false), new Administered() {
-                    @Override
-                    public StorageServer server() { return server; }
-
-                    @Override
-                    public String version() { return "0"; }
-
-                    @Override
-                    public Optional<Path> configFile() { return Optional.empty(); }
-
-                    @Override
-                    public Optional<Path> stateDirectory() { return Optional.empty(); }
-
-                    @Override
-                    public List<String> reload() { return List.of(); }
-                });
+                Optional.of(folder.resolve("token")), false),
+                new FixedSubject(server));
     }
 
     private BlockDevice lun(int lun, String initiator) throws Exception {

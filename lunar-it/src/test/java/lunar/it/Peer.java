@@ -26,7 +26,8 @@ final class Peer implements AutoCloseable {
             Map.entry("s3cmd", "s3cmd"),
             Map.entry("sgdisk", "gdisk"), Map.entry("mkfs.vfat", "dosfstools"),
             Map.entry("mcopy", "mtools"), Map.entry("tshark", "tshark"),
-            Map.entry("mke2fs", "e2fsprogs"), Map.entry("chromium", "chromium"));
+            Map.entry("mke2fs", "e2fsprogs"), Map.entry("chromium", "chromium"),
+            Map.entry("curl", "curl"));
 
     /** Output of a program that has ended. */
     record Result(List<String> command, int status, String output) {

@@ -25,4 +25,18 @@ public interface DeviceOpener {
      */
     BlockDevice open(String uri, DeviceRecords records)
             throws StorageException, InvalidPlanException;
+
+    /**
+     * Checks a URI without opening its device, as {@link PlanCheck#device} does.
+     *
+     * @throws InvalidPlanException if the URI is wrong, with one line for a person
+     * @throws StorageException if a file that it names cannot be used
+     */
+    default void check(String uri) throws StorageException, InvalidPlanException {
+        try {
+            ServedSource.check(uri);
+        } catch (IllegalArgumentException e) {
+            throw InvalidPlanException.of(e);
+        }
+    }
 }

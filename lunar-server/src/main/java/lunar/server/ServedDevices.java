@@ -30,6 +30,14 @@ final class ServedDevices implements AutoCloseable {
     private static final long CLOSING_SECONDS = 10;
 
     /**
+     * A device that is to grow.
+     *
+     * @param from the device as the plan before had it
+     * @param bytes its new size
+     */
+    private record Growth(Open from, long bytes) {}
+
+    /**
      * A device that is open.
      *
      * @param state where the state of its unit is kept
@@ -69,7 +77,7 @@ final class ServedDevices implements AutoCloseable {
     final class Round {
         private final Map<DeviceKey, Open> named = new LinkedHashMap<>();
         private final List<Open> fresh = new ArrayList<>();
-        private final Map<Open, Long> growing = new HashMap<>();
+        private final Map<Open, Growth> growing = new HashMap<>();
         private final DeviceOpener opener;
 
         private Round(DeviceOpener opener) { this.opener = opener; }
@@ -160,7 +168,7 @@ final class ServedDevices implements AutoCloseable {
             }
             var open = new Open(key, uri, disk, known.state());
             if (wanted > now) {
-                growing.put(open, wanted);
+                growing.put(open, new Growth(known, wanted));
             }
             return open;
         }
@@ -184,7 +192,11 @@ final class ServedDevices implements AutoCloseable {
          * @param ended completes when no command uses them any longer
          */
         void keep(CompletableFuture<Void> ended) {
-            growing.forEach((open, bytes) -> grow(open, bytes));
+            growing.forEach((open, growth) -> {
+                if (!grow(open, growth.bytes())) {
+                    named.put(growth.from().key().withoutSize(), growth.from()); // the next plan tries again
+                }
+            });
             Map<DeviceKey, Open> before = devices;
             devices = named;
             before.forEach((key, open) -> {
@@ -195,13 +207,16 @@ final class ServedDevices implements AutoCloseable {
         }
     }
 
-    private void grow(Open open, long bytes) {
+    /** Grows a device. Returns false if it cannot grow, of which the listener has been told. */
+    private boolean grow(Open open, long bytes) {
         try {
             if (open.source() instanceof ServedSource.Disk(BlockDevice device)) {
                 device.grow(bytes / device.blockSize());
             }
+            return true;
         } catch (StorageException e) {
             listener.warned(open.name() + " cannot be resized", e);
+            return false;
         }
     }
 

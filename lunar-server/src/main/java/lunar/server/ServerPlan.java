@@ -131,6 +131,11 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
             return new Lun(uri, removable, rotational, readOnly, thick, Optional.of(value));
         }
 
+        /** Returns a copy with another device. */
+        public Lun withUri(String other) {
+            return new Lun(other, removable, rotational, readOnly, thick, limit);
+        }
+
         /** Returns the device without the secret that its URI may hold. */
         @Override
         public String toString() { return DeviceUri.withoutSecret(uri); }
@@ -152,6 +157,16 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
         /** Makes the map unmodifiable. */
         public Initiator {
             luns = luns.map(map -> Collections.unmodifiableSortedMap(new TreeMap<>(map)));
+        }
+
+        /** Returns a copy that has no LUN for these ones of the target. */
+        Initiator withoutLuns(Set<Integer> removed) {
+            if (luns.isEmpty() || removed.isEmpty()) {
+                return this;
+            }
+            var less = new TreeMap<>(luns.get());
+            less.values().removeAll(removed);
+            return new Initiator(name, chap, mutualChap, Optional.of(less), readOnly, limit);
         }
     }
 
@@ -215,6 +230,12 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
                     names.stream().map(name -> new Initiator(name, Optional.empty(),
                             Optional.empty(), Optional.empty(), false, Optional.empty()))
                             .toList(),
+                    absence, access);
+        }
+
+        /** Returns a copy with other units, and initiators for them. */
+        Target withLuns(SortedMap<Integer, Lun> units, List<Initiator> users) {
+            return new Target(iqn, alias, units, chap, mutualChap, chapAlgorithms, groups, users,
                     absence, access);
         }
 

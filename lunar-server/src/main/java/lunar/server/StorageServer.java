@@ -5,12 +5,15 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import lunar.block.BlockDevice;
+import lunar.block.DeviceUri;
+import lunar.block.Size;
 import lunar.block.StorageException;
 import lunar.target.PortalSpec;
 import lunar.target.ServerLimits;
@@ -43,14 +46,15 @@ public final class StorageServer implements AutoCloseable {
     /** Used by the thread of {@link #watch} only. */
     private final SpaceWatch space;
     private volatile List<TargetAssembly.Placed> placed;
+    /** Changed while this is locked. */
+    private volatile RunningPlan running;
     /** Guarded by this, as all below. */
-    private ServerPlan plan;
     private List<ServedUnit> told;
     private boolean closed;
 
     private StorageServer(ServerPlan plan, ServerListener listener)
             throws IOException, InvalidPlanException {
-        this.plan = plan;
+        running = RunningPlan.of(plan);
         this.listener = new LoggedListener(listener);
         space = new SpaceWatch(this.listener);
         devices = new ServedDevices(plan.state(), this.listener);
@@ -97,19 +101,141 @@ public final class StorageServer implements AutoCloseable {
     }
 
     /**
-     * Applies another plan without disturbing unaffected sessions. Changes of the connection limit, the number of loops
-     * and the state directory take effect at the next start, which the listener is told. Blocks until new devices are
-     * open. No effect after {@link #close}.
+     * Applies another plan without disturbing unaffected sessions. Changes of LUNs ({@link #change}) are kept on top of
+     * it, except for those that it contains already. Changes of the connection limit, the number of loops and the state
+     * directory take effect at the next start, which the listener is told. Blocks until new devices are open. No effect
+     * after {@link #close}.
      *
      * @return the configuration before and after
      * @throws IOException if a device or a portal cannot be opened; then nothing has changed
+     * @throws ContradictedChangeException if it contradicts a change of a LUN; then nothing has changed
      * @throws InvalidPlanException if the plan is invalid; then nothing has changed
      */
     public synchronized ServerChange reload(ServerPlan wanted)
             throws IOException, InvalidPlanException {
+        return reload(running.reconfigured(wanted));
+    }
+
+    /**
+     * Like {@link #reload(ServerPlan)}, but discards all changes of LUNs. A device that was grown cannot be shrunk by
+     * this: the plan is refused unless it has the new size.
+     */
+    public synchronized ServerChange reloadDiscarding(ServerPlan wanted)
+            throws IOException, InvalidPlanException {
+        return reload(RunningPlan.of(wanted));
+    }
+
+    private ServerChange reload(RunningPlan next) throws IOException, InvalidPlanException {
         if (closed) {
             return new ServerChange(List.of(), List.of(), List.of(), List.of());
         }
+        ServerPlan before = running.configured();
+        ServerPlan wanted = next.configured();
+        ServerChange change = apply(next);
+        if (!wanted.state().equals(before.state())) {
+            listener.warned("the change of the 'state' directory takes effect at the next start",
+                    null);
+        }
+        if (wanted.limits().connections() != before.limits().connections()) {
+            listener.warned("the change of the 'connections' limit takes effect at the next start",
+                    null);
+        }
+        if (!wanted.limits().loops().equals(before.limits().loops())) {
+            listener.warned("the change of 'loops', 'poll' or 'rdma-provider' takes effect at the"
+                    + " next start", null);
+        }
+        return change;
+    }
+
+    /**
+     * Adds, removes or resizes a LUN until the server ends, as a reload of a plan with this change would. Later reloads
+     * keep the change on top of their plans. An initiator sees a new LUN if its table of LUNs is absent or lists it.
+     * Blocks until a new device is open. The listener is warned if the next start needs another size in the plan.
+     *
+     * @return the LUN, and the configuration before and after
+     * @throws IOException if a device cannot be opened; then nothing has changed
+     * @throws NotServedException if the request names a target or a LUN that is not served
+     * @throws InvalidPlanException if the request cannot be fulfilled, or the server is closed; then nothing has
+     *         changed
+     */
+    public synchronized ChangedLun change(LunRequest request)
+            throws IOException, InvalidPlanException {
+        if (closed) {
+            throw new InvalidPlanException("the server is stopping");
+        }
+        int lun = running.lun(request);
+        RunningPlan next = running.with(request, lun);
+        if (request instanceof LunRequest.Add add) {
+            check(next.plan(), add.device().uri());
+        } else if (request instanceof LunRequest.Resize resize) {
+            requireWholeBlocks(resize);
+        }
+        RunningPlan before = running;
+        ServerChange change = apply(next);
+        if (request instanceof LunRequest.Resize resize) {
+            requireGrown(resize, change, before);
+            warnOfSize(resize, next);
+        }
+        running = next.settled();
+        return new ChangedLun(request.iqn(), lun, change);
+    }
+
+    private void check(ServerPlan plan, String uri) throws IOException, InvalidPlanException {
+        plan.opener().check(uri);
+        var check = new PlanCheck(plan, listener);
+        for (ServerPlan.Target target : plan.targets()) {
+            for (var lun : target.luns().entrySet()) {
+                check.unit(target, lun.getKey(), lun.getValue());
+            }
+        }
+    }
+
+    private void requireWholeBlocks(LunRequest.Resize resize) throws InvalidPlanException {
+        for (TargetAssembly.Placed each : placed) {
+            if (each.lun() == resize.lun() && each.iqn().equalsIgnoreCase(resize.iqn())
+                    && each.source() instanceof ServedSource.Disk(BlockDevice device)
+                    && resize.sizeBytes() % device.blockSize() != 0) {
+                throw new InvalidPlanException("cannot resize to " + resize.sizeBytes()
+                        + " bytes: the size must be a multiple of its blocks of "
+                        + device.blockSize());
+            }
+        }
+    }
+
+    /** Goes back to the plan of before if the device could not be grown, of which the listener has been told. */
+    private void requireGrown(LunRequest.Resize resize, ServerChange change, RunningPlan before)
+            throws IOException, InvalidPlanException {
+        for (ServedUnit unit : change.units()) {
+            if (unit.lun() == resize.lun() && unit.iqn().equalsIgnoreCase(resize.iqn())
+                    && unit.sizeBytes() < resize.sizeBytes()) {
+                var _ = apply(before);
+                throw new InvalidPlanException(DeviceUri.withoutSecret(unit.uri())
+                        + " could not be resized and still has " + Size.format(unit.sizeBytes())
+                        + "; the log has the cause");
+            }
+        }
+    }
+
+    private void warnOfSize(LunRequest.Resize resize, RunningPlan next) {
+        for (LunChange change : next.changes()) {
+            if (change.isAt(resize.iqn(), resize.lun())
+                    && change.kind() == LunChange.Kind.RESIZED) {
+                change.configured().flatMap(change::size)
+                        .ifPresent(size -> listener.warned("LUN " + change.lun() + " of "
+                                + change.iqn() + " is configured with " + Size.format(size)
+                                + ": change that before the next start", null));
+            }
+        }
+    }
+
+    /** Returns the LUNs that are not served as configured, since they were changed while the server runs. */
+    public List<LunChange> changes() {
+        return running.changes();
+    }
+
+    /** Serves another plan; or else throws, and nothing has changed. */
+    private ServerChange apply(RunningPlan next) throws IOException, InvalidPlanException {
+        ServerPlan wanted = next.plan();
         List<ServedPortal> portalsBefore = servedPortals();
         ServedDevices.Round round = devices.round(wanted.opener());
         var assembly = new TargetAssembly(round, listener);
@@ -125,20 +251,8 @@ public final class StorageServer implements AutoCloseable {
                 round.cancel();
             }
         }
-        if (!wanted.state().equals(plan.state())) {
-            listener.warned("the change of the 'state' directory takes effect at the next start",
-                    null);
-        }
-        if (wanted.limits().connections() != plan.limits().connections()) {
-            listener.warned("the change of the 'connections' limit takes effect at the next start",
-                    null);
-        }
-        if (!wanted.limits().loops().equals(plan.limits().loops())) {
-            listener.warned("the change of 'loops', 'poll' or 'rdma-provider' takes effect at the"
-                    + " next start", null);
-        }
-        plan = wanted;
-        isns.become(plan.isns());
+        running = next;
+        isns.become(wanted.isns());
         placed = List.copyOf(assembly.placed());
         server.checkCapacities();
         List<ServedUnit> before = told;
@@ -189,6 +303,7 @@ public final class StorageServer implements AutoCloseable {
 
     /** Returns the logical units with their counts of commands, in the order of the plan. Does not block for long. */
     public List<UnitStatus> unitStatuses() {
+        RunningPlan plan = running;
         return placed.stream().map(each -> new UnitStatus(
                 new ServedUnit(each.iqn(), each.lun(), each.uri(), each.source().sizeBytes()),
                 each.source().identity(), each.planned().readOnly(), each.planned().limit(),
@@ -196,7 +311,8 @@ public final class StorageServer implements AutoCloseable {
                 each.source() instanceof ServedSource.Disk(BlockDevice device)
                         ? Optional.of(device)
                         : Optional.empty(),
-                server.commands(each.iqn(), each.lun()))).toList();
+                server.commands(each.iqn(), each.lun()),
+                plan.isChanged(each.iqn(), each.lun()))).toList();
     }
 
     /** Returns the normal sessions, by TSIH. */
@@ -213,6 +329,55 @@ public final class StorageServer implements AutoCloseable {
      */
     public Optional<CompletableFuture<Void>> logOut(int tsih, Duration within) {
         return server.logOut(tsih, within);
+    }
+
+    /**
+     * Drains the server: refuses logins and logs all sessions out; see {@link TargetServer#drain(Duration)}. Reloads do
+     * not end it.
+     *
+     * @param within time that initiators have to log out
+     * @return each completes when one of these sessions has ended
+     */
+    public List<CompletableFuture<Void>> drain(Duration within) { return server.drain(within); }
+
+    /**
+     * Drains a target alone; otherwise like {@link #drain(Duration)}.
+     *
+     * @throws NotServedException if there is no such target
+     */
+    public List<CompletableFuture<Void>> drain(String iqn, Duration within)
+            throws NotServedException {
+        try {
+            return server.drain(iqn, within);
+        } catch (IllegalArgumentException _) {
+            throw RunningPlan.noTarget(iqn);
+        }
+    }
+
+    /** Accepts logins again, to all targets. */
+    public void endDrain() { server.endDrain(); }
+
+    /**
+     * Accepts logins to a target again, unless the whole server is drained.
+     *
+     * @throws NotServedException if there is no such target
+     */
+    public void endDrain(String iqn) throws NotServedException {
+        try {
+            server.endDrain(iqn);
+        } catch (IllegalArgumentException _) {
+            throw RunningPlan.noTarget(iqn);
+        }
+    }
+
+    /** Whether the whole server is drained. */
+    public boolean isDraining() {
+        return server.isDraining();
+    }
+
+    /** Returns the names of the targets that are drained on their own, in lower case. */
+    public Set<String> drainedTargets() {
+        return server.drainedTargets();
     }
 
     /** Returns the number of open connections, in any phase. */

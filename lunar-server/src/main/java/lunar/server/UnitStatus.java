@@ -18,9 +18,11 @@ import lunar.target.status.CommandCounts;
  * @param usage how full its store is; empty if unknown
  * @param device the device of a disk, which the server owns; empty for a unit of another type
  * @param commands counts of the commands since the unit is served
+ * @param temporary whether it was changed while the server runs, and the next start will forget that
  */
 public record UnitStatus(ServedUnit unit, UUID identity, boolean readOnly, Optional<IoLimit> limit,
-        Optional<Usage> usage, Optional<BlockDevice> device, CommandCounts commands) {
+        Optional<Usage> usage, Optional<BlockDevice> device, CommandCounts commands,
+        boolean temporary) {
     /** Returns the URI of the device without a secret. */
     public String uri() {
         return DeviceUri.withoutSecret(unit.uri());

@@ -12,8 +12,9 @@
  * }</pre>
  *
  * <p>A {@link lunar.server.ServerPlan} describes what to serve, a {@link lunar.server.StorageServer} serves it, and
- * {@link lunar.server.StorageServer#reload} applies another plan without disturbing sessions. The server owns its
- * threads and the devices that it opens.
+ * {@link lunar.server.StorageServer#reload} applies another plan without disturbing sessions.
+ * {@link lunar.server.StorageServer#change} changes a LUN until the server ends. The server owns its threads and the
+ * devices that it opens.
  */
 @NullMarked
 package lunar.server;

@@ -165,10 +165,7 @@ public final class TargetServer implements AutoCloseable {
         CompletableFuture<Void> done;
         synchronized (changing) {
             requireOpen();
-            TargetNode target = shared.target(targetName);
-            if (target == null) {
-                throw new IllegalArgumentException("no target " + targetName);
-            }
+            TargetNode target = existing(targetName);
             var less = new LinkedHashMap<>(shared.targetsByName());
             less.remove(target.spec().name());
             shared.targets(Collections.unmodifiableMap(less));
@@ -278,6 +275,70 @@ public final class TargetServer implements AutoCloseable {
                 .map(session -> session.logOut(within.toMillis()));
     }
 
+    /**
+     * Begins to drain all targets, also those that are added later: refuses logins of normal sessions (service
+     * unavailable, RFC 7143 section 11.13.5), also those that continue a session, and logs all sessions out as
+     * {@link #logOut} does. Hosts with multipath change to their other paths. Discovery sessions are not concerned.
+     * Changes of the targets do not end the drain.
+     *
+     * @param within time that initiators have to log out
+     * @return each completes when one of these sessions has ended
+     */
+    public List<CompletableFuture<Void>> drain(Duration within) {
+        shared.drains().addAll();
+        return logOut(shared.sessions().drained(), within);
+    }
+
+    /**
+     * Drains a target alone, until it is removed; otherwise like {@link #drain(Duration)}.
+     *
+     * @throws IllegalArgumentException if there is no target of this name
+     */
+    public List<CompletableFuture<Void>> drain(String targetName, Duration within) {
+        TargetNode target;
+        synchronized (changing) { // or the drain of a target that is just removed would be that of a later one
+            target = existing(targetName);
+            shared.drains().add(target.spec().name());
+        }
+        return logOut(shared.sessions().of(target), within);
+    }
+
+    private static List<CompletableFuture<Void>> logOut(List<Session> sessions, Duration within) {
+        return sessions.stream().map(session -> session.logOut(within.toMillis())).toList();
+    }
+
+    /** Accepts logins again, to all targets. Sessions that were asked to log out still end. */
+    public void endDrain() {
+        shared.drains().clear();
+    }
+
+    /**
+     * Accepts logins to a target again, unless all targets are drained.
+     *
+     * @throws IllegalArgumentException if there is no target of this name
+     */
+    public void endDrain(String targetName) {
+        shared.drains().remove(existing(targetName).spec().name());
+    }
+
+    /** Whether all targets are drained. */
+    public boolean isDraining() {
+        return shared.drains().isAll();
+    }
+
+    /** Returns the names of the targets that are drained on their own, in lower case. */
+    public Set<String> drainedTargets() {
+        return shared.drains().names();
+    }
+
+    private TargetNode existing(String targetName) {
+        TargetNode target = shared.target(targetName);
+        if (target == null) {
+            throw new IllegalArgumentException("no target " + targetName);
+        }
+        return target;
+    }
+
     /** Returns the number of open connections, in any phase. */
     public int connectionCount() {
         return shared.connections().count();
@@ -321,11 +382,7 @@ public final class TargetServer implements AutoCloseable {
      */
     public void changeAccess(String targetName, int portalGroupTag, TargetPortGroups.State state)
             throws StorageException {
-        TargetNode target = shared.target(targetName);
-        if (target == null) {
-            throw new IllegalArgumentException("no target " + targetName);
-        }
-        target.device().changeAccess(portalGroupTag, state);
+        existing(targetName).device().changeAccess(portalGroupTag, state);
     }
 
     /**

@@ -10,18 +10,16 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import lunar.admin.metrics.Metrics;
 import lunar.admin.report.Administered;
-import lunar.admin.report.RefusedException;
 import lunar.admin.report.SessionReport;
 import lunar.admin.report.StatusReport;
 import lunar.admin.report.UnitReport;
@@ -38,16 +36,24 @@ public final class Api {
     /** Time beyond that for its commands to end. */
     private static final Duration LOGOUT_EXTRA = Duration.ofSeconds(10);
     private static final int MAX_TSIH = 0xffff;
-    private static final System.Logger AUDIT = System.getLogger("lunar.audit");
+    /** Changes of volumes at a time: a device may take minutes to open. */
+    private static final int MAX_CHANGES = 4;
 
     private final Administered subject;
     private final Instant started = Instant.now();
     private final Metrics metrics;
+    private final VolumeRoutes volumes;
 
     /** @param subject what is administered */
     public Api(Administered subject) {
+        this(subject, MAX_CHANGES);
+    }
+
+    /** @param maxChanges of volumes at a time */
+    Api(Administered subject, int maxChanges) {
         this.subject = subject;
         metrics = new Metrics(subject, started);
+        volumes = new VolumeRoutes(subject, maxChanges);
     }
 
     /** Whether a path needs no token. */
@@ -57,8 +63,9 @@ public final class Api {
 
     /** Returns all routes. */
     List<Route> routes() {
-        return List.of(route(Method.GET, "/healthz", (_, answer) -> alive(answer)),
-                route(Method.GET, "/readyz", (_, answer) -> alive(answer)),
+        var routes = new ArrayList<>(List.of(
+                route(Method.GET, "/healthz", (_, answer) -> alive(answer)),
+                route(Method.GET, "/readyz", (_, answer) -> ready(answer)),
                 route(Method.GET, "/metrics", this::metrics),
                 route(Method.GET, "/v1/status", (_, answer) -> status(answer)),
                 route(Method.GET, "/v1/sessions", (_, answer) -> sessions(answer)),
@@ -66,8 +73,12 @@ public final class Api {
                 route(Method.DELETE, "/v1/sessions/{tsih}", this::logOut),
                 route(Method.GET, "/v1/luns", (_, answer) -> units(answer)),
                 route(Method.GET, "/v1/volumes", (_, answer) -> volumes(answer)),
-                route(Method.POST, "/v1/reload", (_, answer) -> reload(answer)),
-                route(Method.GET, "/v1/openapi.json", (_, answer) -> description(answer)));
+                route(Method.POST, "/v1/reload", this::reload),
+                route(Method.GET, "/v1/openapi.json", (_, answer) -> description(answer))));
+        routes.addAll(new LunRoutes(subject).routes());
+        routes.addAll(new DrainRoutes(subject).routes());
+        routes.addAll(volumes.routes());
+        return List.copyOf(routes);
     }
 
     private interface Reply {
@@ -97,6 +108,15 @@ public final class Api {
 
     private static void alive(ServerResponse answer) {
         JsonResponses.json(answer, Map.of("ok", true));
+    }
+
+    private void ready(ServerResponse answer) {
+        if (subject.server().isDraining()) {
+            JsonResponses.error(answer, Status.SERVICE_UNAVAILABLE_503,
+                    "the server is drained: it accepts no logins");
+        } else {
+            alive(answer);
+        }
     }
 
     private void status(ServerResponse answer) {
@@ -151,9 +171,8 @@ public final class Api {
             unknownSession(answer);
             return;
         }
-        AUDIT.log(System.Logger.Level.INFO, "admin: logout of session {0} of {1}",
-                String.valueOf(session.get().tsih()),
-                SessionReport.tree(session.get()).get(SessionReport.INITIATOR));
+        Audit.of(request).changed("logout of session " + session.get().tsih() + " of "
+                + SessionReport.tree(session.get()).get(SessionReport.INITIATOR));
         boolean hasEnded = end.get().thenApply(_ -> true).completeOnTimeout(false,
                 LOGOUT.plus(LOGOUT_EXTRA).toMillis(), TimeUnit.MILLISECONDS).join();
         Map<String, Object> tree = new LinkedHashMap<>();
@@ -163,8 +182,7 @@ public final class Api {
     }
 
     private void units(ServerResponse answer) {
-        JsonResponses.json(answer, Map.of("luns", subject.server().unitStatuses().stream()
-                .map(UnitReport::tree).toList()));
+        JsonResponses.json(answer, UnitReport.tree(subject.server()));
     }
 
     private void volumes(ServerResponse answer) {
@@ -172,22 +190,22 @@ public final class Api {
                 .map(VolumeReport::of).toList()));
     }
 
-    /** Reloads on a thread of its own, because the web server interrupts its threads when it stops. */
-    private void reload(ServerResponse answer) {
-        var task = new FutureTask<>(subject::reload);
-        Thread.ofPlatform().daemon().name("lunar-admin-reload").start(task);
-        try {
-            JsonResponses.json(answer, Map.of("changes", task.get()));
-        } catch (ExecutionException e) {
-            if (!(e.getCause() instanceof RefusedException refused)) {
-                throw new IllegalStateException("reload failed", e);
-            }
-            JsonResponses.error(answer, Status.CONFLICT_409, String.valueOf(refused.getMessage()));
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
-            JsonResponses.error(answer, Status.SERVICE_UNAVAILABLE_503,
-                    "the admin API is stopping; the reload continues");
+    private void reload(ServerRequest request, ServerResponse answer) {
+        String discard = request.query().first("discard").orElse("false");
+        if (!discard.equals("true") && !discard.equals("false")) {
+            JsonResponses.error(answer, Status.BAD_REQUEST_400,
+                    "'discard' must be true or false");
+            return;
         }
+        boolean discards = discard.equals("true");
+        var audit = Audit.of(request);
+        ServerOperation.answer(answer, "reload", () -> {
+            List<String> changes = subject.reload(discards);
+            if (discards) {
+                audit.changed("temporary changes of LUNs were discarded");
+            }
+            return Map.of("changes", changes);
+        });
     }
 
     private static void description(ServerResponse answer) throws IOException {

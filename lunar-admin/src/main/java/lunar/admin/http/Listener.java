@@ -1,9 +1,11 @@
 package lunar.admin.http;
 
 import io.helidon.common.socket.SocketOptions;
+import io.helidon.common.tls.Tls;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Status;
 import io.helidon.webserver.WebServer;
+import io.helidon.webserver.WebServerConfig;
 import io.helidon.webserver.http.FilterChain;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.RoutingRequest;
@@ -22,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import lunar.admin.tls.ServerTls;
 
 /**
  * A web server of the admin API on one address. It has few connections, because its clients are an operator and a
@@ -32,14 +35,13 @@ public final class Listener implements AutoCloseable {
     private static final int MAX_REQUESTS = 16;
     private static final int MAX_LINE_BYTES = 2048;
     private static final int MAX_HEADERS_BYTES = 8 << 10;
-    private static final int MAX_BODY_BYTES = 64 << 10;
     /** Bytes of sun_path, less its terminator (unix(7)). */
     private static final int MAX_PATH_BYTES = 107;
     private static final Duration MAX_IDLE = Duration.ofSeconds(30);
     private static final Duration IDLE_CHECK = Duration.ofSeconds(5);
     private static final Duration GRACE = Duration.ofMillis(500);
 
-    /** Time of a response: a reload may have to open devices, and its client waits 3 minutes. */
+    /** Time of a response: a reload or a change may have to open devices, and its client waits 3 minutes. */
     private static final Duration MAX_RESPONSE = Duration.ofMinutes(4);
 
     private final WebServer server;
@@ -54,15 +56,16 @@ public final class Listener implements AutoCloseable {
      * Starts to listen.
      *
      * @param token the token that requests need; none where the address protects them
+     * @param tls TLS of the connections; none without
      * @throws IOException if it cannot listen; one line for the operator
      */
-    public static Listener start(SocketAddress address, Api api, Optional<Token> token)
-            throws IOException {
-        return start(address, api, token, new RequestDeadlines(MAX_IDLE, MAX_RESPONSE));
+    public static Listener start(SocketAddress address, Api api, Optional<Token> token,
+            Optional<ServerTls> tls) throws IOException {
+        return start(address, api, token, tls, new RequestDeadlines(MAX_IDLE, MAX_RESPONSE));
     }
 
     static Listener start(SocketAddress address, Api api, Optional<Token> token,
-            RequestDeadlines deadlines) throws IOException {
+            Optional<ServerTls> tls, RequestDeadlines deadlines) throws IOException {
         HttpRouting.Builder routing = HttpRouting.builder();
         routing.addFilter(deadlines::filter);
         token.ifPresent(secret -> routing.addFilter(
@@ -73,14 +76,16 @@ public final class Listener implements AutoCloseable {
         api.addTo(routing);
         try {
             requireUsable(address);
-            WebServer server = WebServer.builder().shutdownHook(false)
+            WebServerConfig.Builder builder = WebServer.builder().shutdownHook(false)
                     .featuresDiscoverServices(false).bindAddress(address)
                     .addProtocol(Http1Config.builder().maxPrologueLength(MAX_LINE_BYTES)
                             .maxHeadersSize(MAX_HEADERS_BYTES).build())
-                    .maxPayloadSize(MAX_BODY_BYTES).maxTcpConnections(MAX_CONNECTIONS)
+                    .maxPayloadSize(JsonBody.MAX_BYTES).maxTcpConnections(MAX_CONNECTIONS)
                     .maxConcurrentRequests(MAX_REQUESTS).idleConnectionTimeout(MAX_IDLE)
                     .idleConnectionPeriod(IDLE_CHECK).shutdownGracePeriod(GRACE).routing(routing)
-                    .connectionOptions(options(address, deadlines)).build().start();
+                    .connectionOptions(options(address, deadlines));
+            tls.ifPresent(handshakes -> use(handshakes, builder));
+            WebServer server = builder.build().start();
             if (!server.isRunning()) {
                 throw new IOException("the web server does not start; its log has the cause");
             }
@@ -91,6 +96,15 @@ public final class Listener implements AutoCloseable {
             throw new IOException("the admin API cannot listen on " + printable(address) + ": "
                     + e.getMessage(), e);
         }
+    }
+
+    /**
+     * Makes connections use TLS. Not with NIO, where the web server asks DNS for the name of each client before the
+     * handshake, which takes seconds where no DNS server answers.
+     */
+    private static void use(ServerTls tls, WebServerConfig.Builder builder) {
+        builder.useNio(false).tls(Tls.builder().managerDiscoverServices(false)
+                .sslContext(tls.context()).build());
     }
 
     /**

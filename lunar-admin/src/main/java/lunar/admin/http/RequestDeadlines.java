@@ -49,7 +49,7 @@ final class RequestDeadlines {
 
     /**
      * @param request time from the start of a connection, or the last response, to the end of the headers
-     * @param response time from there to the end of the response
+     * @param response time from there, with the body, to the end of the response
      */
     RequestDeadlines(Duration request, Duration response) {
         requestNanos = request.toNanos();
@@ -72,7 +72,7 @@ final class RequestDeadlines {
         });
     }
 
-    /** Handles a request, whose headers are in. No route reads a body; the web server skips it after the response. */
+    /** Handles a request, whose headers are in. The time of the response includes that of reading its body. */
     void filter(FilterChain chain, RoutingRequest request, RoutingResponse response) {
         Connection connection = connections.get(request.socketId());
         if (connection == null) { // just closed

@@ -5,11 +5,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.UserPrincipal;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.Set;
+import lunar.admin.tls.PrivateFile;
 
 /** The bearer token of the admin API. Only its hash is kept; it is compared in constant time. */
 public final class Token {
@@ -21,9 +19,7 @@ public final class Token {
     private static final char FIRST = '!';
     private static final char LAST = '~';
     private static final String SCHEME = "Bearer ";
-    private static final Set<PosixFilePermission> OTHERS = Set.of(PosixFilePermission.GROUP_READ,
-            PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_READ,
-            PosixFilePermission.OTHERS_WRITE);
+    private static final String TITLE = "the token file";
 
     private final byte[] hash;
 
@@ -38,42 +34,24 @@ public final class Token {
     public static Token read(Path file) throws IOException {
         String text;
         try {
-            requirePrivate(file);
+            PrivateFile.require(TITLE, file);
             if (Files.size(file) > MAX_BYTES) {
-                throw new Unfit(file, "has more than " + MAX_BYTES + " bytes");
+                throw new PrivateFile.Unfit(TITLE, file, "has more than " + MAX_BYTES + " bytes");
             }
             text = Files.readString(file, StandardCharsets.ISO_8859_1).strip();
         } catch (NoSuchFileException e) {
             throw new IOException("the token file " + file + " does not exist", e);
-        } catch (Unfit e) {
+        } catch (PrivateFile.Unfit e) {
             throw e;
         } catch (IOException e) {
             throw new IOException("cannot read the token file " + file + ": "
                     + SocketLock.reason(e), e);
         }
         if (text.length() < MIN_LENGTH || text.chars().anyMatch(c -> c < FIRST || c > LAST)) {
-            throw new Unfit(file, "must hold one line of at least " + MIN_LENGTH
+            throw new PrivateFile.Unfit(TITLE, file, "must hold one line of at least " + MIN_LENGTH
                     + " printable ASCII characters without spaces");
         }
         return new Token(hash(text));
-    }
-
-    private static void requirePrivate(Path file) throws IOException {
-        if (Files.getPosixFilePermissions(file).stream().anyMatch(OTHERS::contains)) {
-            throw new Unfit(file, "can be accessed by other users: chmod 600 " + file);
-        }
-        UserPrincipal owner = Files.getOwner(file);
-        if (!OwnerOnly.admits(owner, OwnerOnly.user())) {
-            throw new Unfit(file, "belongs to user " + owner.getName()
-                    + ", not to the user of this process: chown it");
-        }
-    }
-
-    /** Thrown for a file that cannot be used, with one line for the operator. */
-    private static final class Unfit extends IOException {
-        private static final long serialVersionUID = 1;
-
-        Unfit(Path file, String why) { super("the token file " + file + " " + why); }
     }
 
     /** Whether the value of an Authorization header has the token. */

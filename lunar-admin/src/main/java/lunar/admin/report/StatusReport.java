@@ -34,10 +34,11 @@ public record StatusReport(List<String> problems, Map<String, Object> tree) {
         StorageServer server = subject.server();
         List<UnitStatus> units = server.unitStatuses();
         List<RunningVolume> volumes = VolumeReport.running(units);
-        List<String> problems = problems(units, volumes);
+        var problems = new ArrayList<>(problems(units, volumes));
+        problems.addAll(subject.problems());
         var tree = new LinkedHashMap<String, Object>();
         tree.put("status", problems.isEmpty() ? OK : DEGRADED);
-        tree.put("problems", problems);
+        tree.put("problems", List.copyOf(problems));
         tree.put("version", subject.version());
         tree.put("pid", ProcessHandle.current().pid());
         tree.put("since", started.toString());
@@ -48,11 +49,14 @@ public record StatusReport(List<String> problems, Map<String, Object> tree) {
         tree.put("targets", units.stream().map(unit -> unit.unit().iqn()).distinct().count());
         tree.put("luns", units.size());
         tree.put("volumes", volumes.size());
+        tree.put("temporaryChanges", LunChangeReport.trees(server));
+        tree.put("draining", server.isDraining());
+        tree.put("drainedTargets", server.drainedTargets().stream().sorted().toList());
         tree.put("sessions", server.sessionCount());
         tree.put("connections", server.connectionCount());
         tree.put("bufferBytesInUse", server.bufferBytesInUse());
         tree.put("commands", CommandReport.tree(total(units)));
-        return new StatusReport(problems, tree);
+        return new StatusReport(List.copyOf(problems), tree);
     }
 
     /** A unit has the same counts at each of its LUNs of a target. */

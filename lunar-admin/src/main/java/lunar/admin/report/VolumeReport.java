@@ -42,6 +42,16 @@ public final class VolumeReport {
         return List.copyOf(found);
     }
 
+    /**
+     * Returns the volumes that a name means.
+     *
+     * @param name of a volume, such as {@code vol}; or with its level, such as {@code raid5:vol}; or a UUID
+     */
+    public static List<RunningVolume> named(List<RunningVolume> volumes, String name) {
+        return volumes.stream().filter(one -> one.spec().title().equals(name)
+                || one.spec().name().equals(name) || one.uuid().toString().equals(name)).toList();
+    }
+
     /** Whether an operator should look at a volume: redundancy is missing, or blocks have lost their content. */
     public static boolean isUnsound(VolumeStatus status) {
         return switch (status.health()) {

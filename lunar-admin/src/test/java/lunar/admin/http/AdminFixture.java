@@ -12,7 +12,12 @@ import lunar.admin.AdminOptions;
 import lunar.admin.AdminServer;
 import lunar.admin.client.AdminClient;
 import lunar.admin.report.Administered;
+import lunar.admin.report.LunAnswer;
 import lunar.admin.report.RefusedException;
+import lunar.server.ChangedLun;
+import lunar.server.InvalidPlanException;
+import lunar.server.LunRequest;
+import lunar.server.ServedUnit;
 import lunar.server.ServerPlan;
 import lunar.server.StorageServer;
 
@@ -25,6 +30,7 @@ final class AdminFixture implements AutoCloseable {
     final AdminServer admin;
     final Path socket;
     volatile String refusal = "";
+    volatile boolean discarding;
     volatile Runnable reloading = () -> {};
 
     AdminFixture(Path folder) throws Exception { this(folder, "ram:1MiB"); }
@@ -62,12 +68,24 @@ final class AdminFixture implements AutoCloseable {
             public Optional<Path> stateDirectory() { return Optional.empty(); }
 
             @Override
-            public List<String> reload() throws RefusedException {
+            public List<String> reload(boolean discard) throws RefusedException {
+                discarding = discard;
                 reloading.run();
                 if (!refusal.isEmpty()) {
                     throw new RefusedException(refusal, null);
                 }
                 return List.of("serving one more");
+            }
+
+            @Override
+            public LunAnswer change(LunRequest request) throws RefusedException {
+                try {
+                    ChangedLun done = server.change(request);
+                    return new LunAnswer(done.iqn(), done.lun(), done.change().units().stream()
+                            .map(ServedUnit::toString).toList());
+                } catch (IOException | InvalidPlanException e) {
+                    throw new RefusedException(e.getMessage(), e);
+                }
             }
         };
     }

@@ -65,7 +65,7 @@ class ListenerTest {
             SocketAddress unix = UnixDomainSocketAddress.of(folder.resolve("slow.sock"));
             for (SocketAddress address : new SocketAddress[]{unix, AdminFixture.loopback()}) {
                 try (Listener listener = Listener.start(address, new Api(fixture.subject()),
-                        Optional.empty(), new RequestDeadlines(SHORT, LONG))) {
+                        Optional.empty(), Optional.empty(), new RequestDeadlines(SHORT, LONG))) {
                     isClosedDuring(listener, "");
                     isClosedDuring(listener, "GET /healthz HTTP/1.1\r\nHost: lo");
                     isClosedDuring(listener, "POST /healthz HTTP/1.1\r\nHost: localhost\r\n"
@@ -95,13 +95,13 @@ class ListenerTest {
             };
             Path socket = folder.resolve("slow.sock");
             try (Listener _ = Listener.start(UnixDomainSocketAddress.of(socket),
-                    new Api(fixture.subject()), Optional.empty(),
+                    new Api(fixture.subject()), Optional.empty(), Optional.empty(),
                     new RequestDeadlines(request, LONG))) {
                 assertThat(AdminClient.of(socket).post("/v1/reload").path("changes").size())
                         .isEqualTo(1);
             }
             try (Listener listener = Listener.start(UnixDomainSocketAddress.of(socket),
-                    new Api(fixture.subject()), Optional.empty(),
+                    new Api(fixture.subject()), Optional.empty(), Optional.empty(),
                     new RequestDeadlines(LONG, SHORT))) {
                 isClosedDuring(listener, "POST /v1/reload HTTP/1.1\r\nHost: localhost\r\n"
                         + "Content-Length: 0\r\n\r\n");
@@ -116,7 +116,7 @@ class ListenerTest {
             var starts = new AtomicInteger();
             ListenerWatch.Start start = () -> {
                 Listener listener = Listener.start(UnixDomainSocketAddress.of(socket),
-                        new Api(fixture.subject()), Optional.empty());
+                        new Api(fixture.subject()), Optional.empty(), Optional.empty());
                 starts.incrementAndGet();
                 return listener;
             };

@@ -35,8 +35,7 @@ abstract class AdminCommand extends DeviceCommand {
         try {
             return execute(server.client());
         } catch (UnreachableException e) {
-            throw new Failure(e.getMessage() + "; check that the server runs, and its log", e,
-                    ServerSelector.UNREACHABLE);
+            throw ServerAddress.unreachable(e);
         }
     }
 

@@ -11,9 +11,13 @@ import tools.jackson.databind.JsonNode;
 /** {@code lunar luns}: what a running server serves. */
 @Command(name = "luns",
         description = "Show the logical units of a running server, and what initiators have done with them since"
-                + " they are served. --json has errors by sense key and latencies too.",
+                + " they are served. --json has errors by sense key and latencies too. 'temporary' are changes of"
+                + " 'lunar lun', which the next start forgets.",
         footer = {"", "Examples:", "  lunar luns", "  lunar luns --json"})
 public final class LunsCommand extends AdminCommand {
+    /** Begins a line about a LUN that is not as in the config file. */
+    static final String TEMPORARY = "temporary: ";
+
     private static final double MICROS_PER_MS = 1000;
 
     public LunsCommand(Console console) { super(console); }
@@ -40,6 +44,8 @@ public final class LunsCommand extends AdminCommand {
                     unit.path("uri").asString(""));
         }
         table.lines().forEach(console().out()::println);
+        document.path("temporaryChanges").forEach(change -> console().out()
+                .println(TEMPORARY + change.path("text").asString("")));
         return 0;
     }
 

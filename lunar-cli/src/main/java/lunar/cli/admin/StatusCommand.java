@@ -46,6 +46,13 @@ public final class StatusCommand extends AdminCommand {
                 + " volumes");
         out.println("sessions: " + status.path("sessions").asInt(0) + " with "
                 + status.path("connections").asInt(0) + " connections");
+        if (status.path("draining").asBoolean(false)) {
+            out.println("drained:  the whole server accepts no logins");
+        }
+        status.path("drainedTargets").forEach(target -> out
+                .println("drained:  " + target.asString("") + " accepts no logins"));
+        status.path("temporaryChanges").forEach(change -> out
+                .println(LunsCommand.TEMPORARY + change.path("text").asString("")));
         JsonNode commands = status.path("commands");
         out.println("commands: " + commands.path("reads").asLong(0) + " reads ("
                 + Size.format(commands.path("readBytes").asLong(0)) + "), "

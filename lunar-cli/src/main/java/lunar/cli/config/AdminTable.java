@@ -8,9 +8,11 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import lunar.admin.TlsFiles;
 import lunar.cli.command.Failure;
 import lunar.cli.raid.control.ControlDirectory;
 
@@ -22,16 +24,17 @@ import lunar.cli.raid.control.ControlDirectory;
  * @param listen address of TCP
  * @param tokenFile file of the token that requests over TCP need
  * @param allowRemote whether other machines may reach that address
+ * @param tls files of TLS; empty for TCP without it
  */
 public record AdminTable(boolean enabled, Optional<Path> socket, Optional<Portal> listen,
-        Optional<Path> tokenFile, boolean allowRemote) {
+        Optional<Path> tokenFile, boolean allowRemote, Optional<TlsFiles> tls) {
     /** Settings without a table. */
     public static final AdminTable DEFAULT = new AdminTable(true, Optional.empty(),
-            Optional.empty(), Optional.empty(), false);
+            Optional.empty(), Optional.empty(), false, Optional.empty());
 
     /** Settings of a server without an admin API. */
     public static final AdminTable NONE = new AdminTable(false, Optional.empty(),
-            Optional.empty(), Optional.empty(), false);
+            Optional.empty(), Optional.empty(), false, Optional.empty());
 
     /** Port of TCP where none is given. */
     public static final int DEFAULT_PORT = 9460;
@@ -40,7 +43,7 @@ public record AdminTable(boolean enabled, Optional<Path> socket, Optional<Portal
     private static final int SOCKET = 0xc000;
 
     static final Set<String> KEYS = Set.of("enabled", "socket", "listen", "token-file",
-            "allow-remote");
+            "allow-remote", "certificate", "key", "client-ca");
 
     /** Reads the table of a file, if it has one. */
     static AdminTable read(TomlTable root) {
@@ -56,12 +59,28 @@ public record AdminTable(boolean enabled, Optional<Path> socket, Optional<Portal
         return new AdminTable(!admin.has("enabled") || admin.flag("enabled"),
                 admin.parsed("socket", Path::of),
                 admin.parsed("listen", text -> Portal.parse(text, DEFAULT_PORT)),
-                admin.parsed("token-file", Path::of), admin.flag("allow-remote"));
+                admin.parsed("token-file", Path::of), admin.flag("allow-remote"), tls(admin));
+    }
+
+    private static Optional<TlsFiles> tls(TomlTable admin) {
+        if (admin.has("certificate") && admin.lacks("key", KEYS)) {
+            admin.wrong("certificate", "'certificate' needs a 'key': the file of its private key");
+        }
+        for (String key : List.of("key", "client-ca")) {
+            if (admin.has(key) && admin.lacks("certificate", KEYS)) {
+                admin.wrong(key, "'" + key + "' needs a 'certificate': the file of that of the"
+                        + " server");
+            }
+        }
+        Optional<Path> key = admin.parsed("key", Path::of);
+        Optional<Path> clientCa = admin.parsed("client-ca", Path::of);
+        return admin.parsed("certificate", Path::of)
+                .flatMap(file -> key.map(secret -> new TlsFiles(file, secret, clientCa)));
     }
 
     /** Returns the table with another Unix socket. */
     public AdminTable withSocket(Path other) {
-        return new AdminTable(true, Optional.of(other), listen, tokenFile, allowRemote);
+        return new AdminTable(true, Optional.of(other), listen, tokenFile, allowRemote, tls);
     }
 
     /** Whether the configuration says where to listen: then a server that cannot listen there does not start. */
@@ -79,8 +98,9 @@ public record AdminTable(boolean enabled, Optional<Path> socket, Optional<Portal
             socket.flatMap(AdminTable::error).ifPresent(error -> errors.put("socket", error));
             listen.filter(portal -> !allowRemote && isRemote(portal.host()))
                     .ifPresent(portal -> errors.put("listen", "other machines can reach the admin"
-                            + " API at " + portal.host() + ", and its token is not encrypted:"
-                            + " listen on a loopback address, or set 'allow-remote = true' in"
+                            + " API at " + portal.host()
+                            + (tls.isPresent() ? "" : ", and its token is not encrypted")
+                            + ": listen on a loopback address, or set 'allow-remote = true' in"
                             + " [admin]"));
         }
         return errors;

@@ -124,6 +124,14 @@ public final class ConfigCheck {
                 admin.wrong("token-file", "'token-file': " + Errors.message(e));
             }
         });
+        file.admin().tls().ifPresent(files -> {
+            try {
+                AdminServer.checkTls(files).ifPresent(problem -> admin
+                        .warn(admin.place("certificate"), "'certificate': " + problem));
+            } catch (IOException e) {
+                admin.wrong("certificate", "'certificate': " + Errors.message(e));
+            }
+        });
         file.admin().errors().forEach(
                 (key, error) -> admin.wrong(key, "'" + key + "': " + error));
     }

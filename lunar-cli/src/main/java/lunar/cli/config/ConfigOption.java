@@ -11,5 +11,8 @@ public final class ConfigOption {
                     + "$LUNAR_CONFIG, otherwise lunar.toml in this directory.")
     private @Nullable Path config;
 
+    /** Whether the command line names a file. */
+    public boolean isGiven() { return config != null; }
+
     public VolumeUris volumes() { return new VolumeUris(config); }
 }

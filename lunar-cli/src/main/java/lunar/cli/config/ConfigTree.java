@@ -142,6 +142,11 @@ public final class ConfigTree {
             tree.put("listen", portal.toString());
             admin.tokenFile().ifPresent(file -> tree.put("token-file", file.toString()));
             tree.put("allow-remote", admin.allowRemote());
+            admin.tls().ifPresent(files -> {
+                tree.put("certificate", files.certificate().toString());
+                tree.put("key", files.key().toString());
+                files.clientCa().ifPresent(ca -> tree.put("client-ca", ca.toString()));
+            });
         });
         return tree;
     }

@@ -80,11 +80,24 @@ public final class VolumeUris {
 
     /** Returns the opener of a server's devices. */
     public DeviceOpener opener() {
-        return (uri, records) -> {
-            try {
-                return open(uri, records);
-            } catch (Failure e) {
-                throw new InvalidPlanException(String.valueOf(e.getMessage()), e);
+        return new DeviceOpener() {
+            @Override
+            public BlockDevice open(String uri, DeviceRecords records)
+                    throws StorageException, InvalidPlanException {
+                try {
+                    return VolumeUris.this.open(uri, records);
+                } catch (Failure e) {
+                    throw new InvalidPlanException(String.valueOf(e.getMessage()), e);
+                }
+            }
+
+            @Override
+            public void check(String uri) throws StorageException, InvalidPlanException {
+                try {
+                    DeviceOpener.super.check(expanded(uri));
+                } catch (Failure | IllegalArgumentException e) {
+                    throw new InvalidPlanException(String.valueOf(e.getMessage()), e);
+                }
             }
         };
     }

@@ -1,9 +1,6 @@
 package lunar.cli.raid;
 
-import lunar.block.DeviceUri;
 import lunar.cli.command.Console;
-import lunar.cli.raid.control.VolumeControl;
-import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -16,7 +13,7 @@ import tools.jackson.databind.JsonNode;
         footer = {
                 "", "Examples:", "  lunar raid add raid5:vol file:/srv/spare.img",
                 "  lunar raid add raid5:vol 2"})
-final class RaidAddCommand extends RaidVolumeCommand {
+final class RaidAddCommand extends RaidOperationCommand {
     @Parameters(index = "1", paramLabel = "URI|SLOT",
             description = "The new spare; or the member to re-add, or its slot number.")
     private String device = "";
@@ -31,25 +28,20 @@ final class RaidAddCommand extends RaidVolumeCommand {
     RaidAddCommand(Console console) { super(console); }
 
     @Override
-    protected int execute() throws Exception {
-        logWarningsOnly();
-        VolumeSpec spec = spec();
-        String name = RaidReplaceCommand.slot(device);
-        try (VolumeControl volume = reach(spec)) {
-            make(device);
-            int slot = volume.add(name, force);
-            if (slot < 0) {
-                tell(volume.status(), DeviceUri.withoutSecret(name) + " is now a spare of "
-                        + spec.title());
-            } else if (!volume.isElsewhere() || wait) {
-                JsonNode status = new ScanWait(console(), volume).forRedundancy();
-                tell(status, "slot " + slot + " was re-added, and " + spec.title() + " is "
-                        + status.path("state").asString(""));
-            } else {
-                tell(volume.status(), "slot " + slot + " of " + spec.title()
-                        + " was re-added and is being resynced; 'lunar raid rebuild " + spec.title()
-                        + "' waits for it");
-            }
+    int execute(Operated volume) throws Exception {
+        String name = volume.slot(device);
+        make(volume, device);
+        int slot = volume.control().add(name, force);
+        if (slot < 0) {
+            tell(volume.status(), shown(name) + " is now a spare of " + volume.title());
+        } else if (volume.isAwaited(wait)) {
+            JsonNode status = new ScanWait(console(), volume.control()).forRedundancy();
+            tell(status, "slot " + slot + " was re-added, and " + volume.title() + " is "
+                    + status.path("state").asString(""));
+        } else {
+            tell(volume.status(), "slot " + slot + " of " + volume.title()
+                    + " was re-added and is being resynced; 'lunar raid rebuild " + volume.title()
+                    + "' waits for it");
         }
         return 0;
     }

@@ -23,6 +23,7 @@ import lunar.raid.metadata.record.VolumeRecord;
 import lunar.raid.service.LostJournalPolicy;
 import lunar.raid.OwnershipOptions;
 import lunar.raid.service.RunOptions;
+import lunar.raid.service.StoredUri;
 import lunar.raid.service.VolumeSpec;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -85,7 +86,7 @@ final class RaidAssembleCommand extends DeviceCommand {
         logWarningsOnly();
         var kept = new ArrayList<String>();
         for (String uri : uris) {
-            kept.add(MemberUri.kept(uri));
+            kept.add(StoredUri.of(uri));
         }
         List<Candidate> candidates = MemberUri.look(kept);
         if (!json) {
@@ -132,7 +133,7 @@ final class RaidAssembleCommand extends DeviceCommand {
         return new VolumeSpec(volume.description().level(), volume.description().name(),
                 placed.stream().filter(one -> one.index() < slots).map(Placed::uri).toList(),
                 placed.stream().filter(one -> one.index() >= slots).map(Placed::uri).toList(),
-                journal == null ? Optional.empty() : Optional.of(MemberUri.kept(journal)),
+                journal == null ? Optional.empty() : Optional.of(StoredUri.of(journal)),
                 (noConfig ? RunOptions.DEFAULT : config.volumes().with(RunOptions.DEFAULT))
                         .withDegradedStart(DegradedStart.parse(degraded))
                         .withOwnership(OwnershipOptions.DEFAULT.withTakeOver(takeOver))

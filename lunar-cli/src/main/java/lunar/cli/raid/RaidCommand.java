@@ -17,7 +17,8 @@ import picocli.CommandLine.Spec;
                 "A volume is called raid5:vol; the config file lists its members (--config, otherwise "
                         + "$LUNAR_CONFIG, else ./lunar.toml).",
                 "A command operates on the running volume, in any process of this machine, otherwise it runs "
-                        + "it meanwhile.",
+                        + "it meanwhile. With --socket or --address it operates on the volume of that "
+                        + "server.",
                 "", "Example:",
                 "  lunar raid create raid5:vol 'file:a.img?size=1G' 'file:b.img?size=1G' "
                         + "'file:c.img?size=1G'",

@@ -24,6 +24,7 @@ import lunar.raid.metadata.Creation;
 import lunar.raid.metadata.record.VolumeRecord;
 import lunar.raid.service.MemberSearch;
 import lunar.raid.service.RunOptions;
+import lunar.raid.service.StoredUri;
 import lunar.raid.service.VolumeOwner;
 import lunar.raid.service.VolumeSpec;
 import org.jspecify.annotations.Nullable;
@@ -102,7 +103,7 @@ final class RaidCreateCommand extends RaidVolumeCommand {
         }
         requireDifferent();
         var spec = new VolumeSpec(level, uri.rest(), kept(members), kept(spares),
-                journal == null ? Optional.empty() : Optional.of(MemberUri.kept(journal)),
+                journal == null ? Optional.empty() : Optional.of(StoredUri.of(journal)),
                 noConfig ? RunOptions.DEFAULT : volumes().with(RunOptions.DEFAULT));
         VolumeRecord record = create(level, spec);
         UUID uuid = record.description().uuid();
@@ -123,7 +124,7 @@ final class RaidCreateCommand extends RaidVolumeCommand {
         var all = new ArrayList<String>(kept(members));
         all.addAll(kept(spares));
         if (journal != null) {
-            all.add(MemberUri.kept(journal));
+            all.add(StoredUri.of(journal));
         }
         for (int i = 0; i < all.size(); i++) {
             if (all.indexOf(all.get(i)) != i) {
@@ -133,10 +134,10 @@ final class RaidCreateCommand extends RaidVolumeCommand {
         }
     }
 
-    private static List<String> kept(List<String> uris) throws Failure {
+    private static List<String> kept(List<String> uris) {
         var kept = new ArrayList<String>();
         for (String uri : uris) {
-            kept.add(MemberUri.kept(uri));
+            kept.add(StoredUri.of(uri));
         }
         return kept;
     }

@@ -1,8 +1,6 @@
 package lunar.cli.raid;
 
 import lunar.cli.command.Console;
-import lunar.cli.raid.control.VolumeControl;
-import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -13,7 +11,7 @@ import picocli.CommandLine.Parameters;
         footer = {
                 "", "Examples:", "  lunar raid fail raid5:vol 2",
                 "  lunar raid fail raid5:vol file:/srv/c.img"})
-final class RaidFailCommand extends RaidVolumeCommand {
+final class RaidFailCommand extends RaidOperationCommand {
     @Parameters(index = "1", paramLabel = "SLOT|URI",
             description = "The slot number, or the URI of its member.")
     private String slot = "";
@@ -21,16 +19,12 @@ final class RaidFailCommand extends RaidVolumeCommand {
     RaidFailCommand(Console console) { super(console); }
 
     @Override
-    protected int execute() throws Exception {
-        logWarningsOnly();
-        VolumeSpec spec = spec();
-        try (VolumeControl volume = reach(spec)) {
-            volume.fail(RaidReplaceCommand.slot(slot));
-            tell(volume.status(), "slot " + slot + " of " + spec.title()
-                    + " is failed; replace it with 'lunar raid replace "
-                    + spec.title() + " " + slot + " NEWURI', or re-add it with 'lunar raid add "
-                    + spec.title() + " " + slot + "'");
-        }
+    int execute(Operated volume) throws Exception {
+        volume.control().fail(volume.slot(slot));
+        tell(volume.status(), "slot " + slot + " of " + volume.title()
+                + " is failed; replace it with 'lunar raid replace "
+                + volume.title() + " " + slot + " NEWURI', or re-add it with 'lunar raid add "
+                + volume.title() + " " + slot + "'");
         return 0;
     }
 }

@@ -1,10 +1,7 @@
 package lunar.cli.raid;
 
-import lunar.block.DeviceUri;
 import lunar.block.Size;
 import lunar.cli.command.Console;
-import lunar.cli.raid.control.VolumeControl;
-import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -20,7 +17,7 @@ import tools.jackson.databind.JsonNode;
                 "", "Examples:", "  lunar raid grow linear:archive file:/srv/more.img",
                 "  lunar raid grow raid5:vol file:/srv/fourth.img --wait",
                 "  lunar raid grow raid1:small iscsi://10.0.0.9/iqn.2026-11.org.example:third/0"})
-final class RaidGrowCommand extends RaidVolumeCommand {
+final class RaidGrowCommand extends RaidOperationCommand {
     @Parameters(index = "1", paramLabel = "URI", description = "The new member.")
     private String fresh = "";
 
@@ -34,23 +31,17 @@ final class RaidGrowCommand extends RaidVolumeCommand {
     RaidGrowCommand(Console console) { super(console); }
 
     @Override
-    protected int execute() throws Exception {
-        logWarningsOnly();
-        VolumeSpec spec = spec();
-        String uri = MemberUri.kept(fresh);
-        try (VolumeControl volume = reach(spec)) {
-            make(fresh);
-            int slot = volume.grow(uri, force);
-            keepNamed(spec, volume.status(), "", uri);
-            boolean isWaiting = !volume.isElsewhere() || wait;
-            JsonNode status = isWaiting
-                    ? new ScanWait(console(), volume).forRedundancy()
-                    : volume.status();
-            tell(status, "slot " + slot + " of " + spec.title() + " is "
-                    + DeviceUri.withoutSecret(uri) + ", and it is "
-                    + status.path("state").asString("") + ", of "
-                    + Size.format(status.path("sizeBytes").asLong(0)));
-        }
+    int execute(Operated volume) throws Exception {
+        String uri = volume.kept(fresh);
+        make(volume, fresh);
+        int slot = volume.control().grow(uri, force);
+        keepNamed(volume, "", uri);
+        JsonNode status = volume.isAwaited(wait)
+                ? new ScanWait(console(), volume.control()).forRedundancy()
+                : volume.status();
+        tell(status, "slot " + slot + " of " + volume.title() + " is " + shown(uri)
+                + ", and it is " + status.path("state").asString("") + ", of "
+                + Size.format(status.path("sizeBytes").asLong(0)));
         return 0;
     }
 }

@@ -2,8 +2,6 @@ package lunar.cli.raid;
 
 import lunar.block.DeviceUri;
 import lunar.cli.command.Console;
-import lunar.cli.raid.control.VolumeControl;
-import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -12,7 +10,7 @@ import picocli.CommandLine.Parameters;
         description = "Remove a spare from a volume and from the config file; the device can then be"
                 + " used otherwise.",
         footer = {"", "Example:", "  lunar raid remove raid5:vol file:/srv/spare.img"})
-final class RaidRemoveCommand extends RaidVolumeCommand {
+final class RaidRemoveCommand extends RaidOperationCommand {
     @Parameters(index = "1", paramLabel = "URI",
             description = "The spare; or its UUID, as shown by 'status --json'.")
     private String spare = "";
@@ -20,15 +18,11 @@ final class RaidRemoveCommand extends RaidVolumeCommand {
     RaidRemoveCommand(Console console) { super(console); }
 
     @Override
-    protected int execute() throws Exception {
-        logWarningsOnly();
-        VolumeSpec spec = spec();
-        String name = spare.contains(":") ? MemberUri.kept(spare) : spare;
-        try (VolumeControl volume = reach(spec)) {
-            volume.remove(name);
-            tell(volume.status(), DeviceUri.withoutSecret(name) + " is no longer a spare of "
-                    + spec.title());
-        }
+    int execute(Operated volume) throws Exception {
+        String name = spare.contains(":") ? volume.kept(spare) : spare;
+        volume.control().remove(name);
+        tell(volume.status(), DeviceUri.withoutSecret(name) + " is no longer a spare of "
+                + volume.title());
         return 0;
     }
 }

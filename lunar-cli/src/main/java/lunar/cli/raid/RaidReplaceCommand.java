@@ -1,9 +1,6 @@
 package lunar.cli.raid;
 
-import lunar.block.DeviceUri;
 import lunar.cli.command.Console;
-import lunar.cli.command.Failure;
-import lunar.cli.raid.control.VolumeControl;
 import lunar.raid.metadata.DegradedStart;
 import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
@@ -18,7 +15,7 @@ import tools.jackson.databind.JsonNode;
         footer = {
                 "", "Example:",
                 "  lunar raid replace raid5:vol 2 iscsi://10.0.0.9/iqn.2026-11.org.example:new/0"})
-final class RaidReplaceCommand extends RaidVolumeCommand {
+final class RaidReplaceCommand extends RaidOperationCommand {
     @Parameters(index = "1", paramLabel = "SLOT|URI",
             description = "The slot number, or the URI of its member.")
     private String slot = "";
@@ -35,37 +32,28 @@ final class RaidReplaceCommand extends RaidVolumeCommand {
 
     RaidReplaceCommand(Console console) { super(console); }
 
-    /** Returns the slot as sent in a request. */
-    static String slot(String text) throws Failure {
-        return text.matches("\\d+") ? text : MemberUri.kept(text);
-    }
-
     @Override
-    protected int execute() throws Exception {
-        logWarningsOnly();
-        VolumeSpec spec = consenting(spec());
-        String uri = MemberUri.kept(fresh);
-        try (VolumeControl volume = reach(spec)) {
-            JsonNode before = volume.status();
-            make(fresh);
-            int number = volume.replace(slot(slot), uri, force);
-            keepNamed(spec, volume.status(),
-                    before.path("slots").path(number).path("uri").asString(""), uri);
-            if (!volume.isElsewhere() || wait) {
-                JsonNode status = new ScanWait(console(), volume).forRedundancy();
-                tell(status, "slot " + number + " has " + DeviceUri.withoutSecret(uri) + ", and "
-                        + spec.title() + " is " + status.path("state").asString(""));
-            } else {
-                tell(volume.status(), "slot " + number + " has " + DeviceUri.withoutSecret(uri)
-                        + " and is being rebuilt; 'lunar raid rebuild " + spec.title()
-                        + "' waits for it");
-            }
+    int execute(Operated volume) throws Exception {
+        String uri = volume.kept(fresh);
+        JsonNode before = volume.status();
+        make(volume, fresh);
+        int number = volume.control().replace(volume.slot(slot), uri, force);
+        keepNamed(volume, before.path("slots").path(number).path("uri").asString(""), uri);
+        if (volume.isAwaited(wait)) {
+            JsonNode status = new ScanWait(console(), volume.control()).forRedundancy();
+            tell(status, "slot " + number + " has " + shown(uri) + ", and " + volume.title()
+                    + " is " + status.path("state").asString(""));
+        } else {
+            tell(volume.status(), "slot " + number + " has " + shown(uri)
+                    + " and is being rebuilt; 'lunar raid rebuild " + volume.title()
+                    + "' waits for it");
         }
         return 0;
     }
 
     /** Permits a degraded start: an operator who replaces a member knows that it is missing. */
-    private static VolumeSpec consenting(VolumeSpec spec) {
+    @Override
+    VolumeSpec checked(VolumeSpec spec) {
         return spec.options().degradedStart() == DegradedStart.REFUSED
                 ? spec.withOptions(spec.options().withDegradedStart(DegradedStart.ALLOWED))
                 : spec;

@@ -1,9 +1,10 @@
 package lunar.cli.raid;
 
+import java.io.IOException;
 import lunar.cli.command.Console;
 import lunar.cli.command.Failure;
 import lunar.cli.raid.control.StatusPicture;
-import lunar.cli.raid.control.VolumeControl;
+import lunar.raid.service.VolumeRequest;
 import lunar.raid.service.VolumeSpec;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -14,7 +15,7 @@ import tools.jackson.databind.JsonNode;
         description = "Read and compare every block of every member; unreadable blocks are repaired"
                 + " meanwhile. Exit status 1 if differences were found and not repaired.",
         footer = {"", "Example:", "  lunar raid scrub raid5:vol --repair"})
-final class RaidScrubCommand extends RaidVolumeCommand {
+final class RaidScrubCommand extends RaidOperationCommand {
     @Option(names = "--repair",
             description = "Repair mismatches: if the wrong side cannot be determined, the"
                     + " data is assumed to be right.")
@@ -23,25 +24,23 @@ final class RaidScrubCommand extends RaidVolumeCommand {
     RaidScrubCommand(Console console) { super(console); }
 
     @Override
-    protected int execute() throws Exception {
-        logWarningsOnly();
-        VolumeSpec spec = spec();
-        if (!spec.level().isRedundant()) {
-            throw new Failure(spec.title() + " has no redundancy to compare: " + spec.level()
-                    + " stores each block once");
+    VolumeSpec checked(VolumeSpec spec) throws IOException {
+        VolumeRequest.Scrub.requireRedundancy(spec);
+        return spec;
+    }
+
+    @Override
+    int execute(Operated volume) throws Exception {
+        volume.control().scrub(repair);
+        JsonNode status = new ScanWait(console(), volume.control()).forScrub();
+        JsonNode scrub = status.path("lastScrub");
+        if (!scrub.isObject()) { // it is just being stopped, or grows
+            throw new Failure(volume.title() + " cannot scrub now: try again later");
         }
-        try (VolumeControl volume = reach(spec)) {
-            volume.scrub(repair);
-            JsonNode status = new ScanWait(console(), volume).forScrub();
-            JsonNode scrub = status.path("lastScrub");
-            if (!scrub.isObject()) { // it is just being stopped, or grows
-                throw new Failure(spec.title() + " cannot scrub now: try again later");
-            }
-            tell(status, "scrub of " + spec.title() + ": " + StatusPicture.scrub(scrub));
-            boolean isRight = scrub.path("clean").asBoolean(false)
-                    || (repair && scrub.path("why").asString("").isEmpty()
-                            && scrub.path("skipped").asLong(0) == 0);
-            return isRight ? 0 : 1;
-        }
+        tell(status, "scrub of " + volume.title() + ": " + StatusPicture.scrub(scrub));
+        boolean isRight = scrub.path("clean").asBoolean(false)
+                || (repair && scrub.path("why").asString("").isEmpty()
+                        && scrub.path("skipped").asLong(0) == 0);
+        return isRight ? 0 : 1;
     }
 }

@@ -7,12 +7,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import lunar.admin.client.AdminClient;
+import lunar.admin.client.UnreachableException;
+import lunar.cli.admin.ServerAddress;
 import lunar.cli.command.Console;
 import lunar.cli.command.DeviceCommand;
 import lunar.cli.command.Failure;
 import lunar.cli.command.Json;
 import lunar.cli.config.ConfigOption;
 import lunar.cli.config.VolumeTable;
+import lunar.cli.raid.control.AdminVolume;
 import lunar.cli.raid.control.ControlClient;
 import lunar.cli.raid.control.StatusPicture;
 import lunar.cli.raid.control.StoppedVolume;
@@ -37,7 +41,8 @@ import tools.jackson.databind.JsonNode;
                 + " rebuilding or failed, or if blocks have lost their content.",
         footer = {
                 "", "Examples:", "  lunar raid status raid5:vol --watch",
-                "  lunar raid status --json"})
+                "  lunar raid status --json",
+                "  lunar raid status --address 10.0.0.5:9460 --token-file /etc/lunar/token"})
 final class RaidStatusCommand extends DeviceCommand {
     private static final long WATCH_MS = 1000;
     private static final int UNSOUND = 3;
@@ -50,6 +55,9 @@ final class RaidStatusCommand extends DeviceCommand {
 
     @Mixin
     private final ConfigOption config = new ConfigOption();
+
+    @Mixin
+    private final ServerAddress server = new ServerAddress();
 
     @Option(names = "--watch", description = "Refresh each second, until Ctrl-C.")
     private boolean watch;
@@ -64,15 +72,33 @@ final class RaidStatusCommand extends DeviceCommand {
         if (watch && (json || !console().isTerminal())) {
             throw wrongUsage("--watch needs a terminal; run the command repeatedly instead");
         }
+        Optional<AdminClient> client = server.client(config);
         while (true) {
-            List<JsonNode> all = volume.isEmpty()
-                    ? all()
-                    : List.of(status(config.volumes().volume(volume)));
+            List<JsonNode> all = client.isPresent() ? served(client.get()) : here();
             show(all);
             if (!watch) {
                 return all.stream().allMatch(RaidStatusCommand::isSound) ? 0 : UNSOUND;
             }
             Thread.sleep(WATCH_MS);
+        }
+    }
+
+    private List<JsonNode> here() throws IOException, Failure {
+        return volume.isEmpty() ? all() : List.of(status(config.volumes().volume(volume)));
+    }
+
+    /** Returns the state of the volume, or all, that a server runs. */
+    private List<JsonNode> served(AdminClient client) throws IOException, Failure {
+        try {
+            List<JsonNode> all = volume.isEmpty()
+                    ? AdminVolume.all(client).valueStream().toList()
+                    : List.of(new AdminVolume(client, volume).status());
+            if (all.isEmpty()) {
+                throw new Failure("the server serves no volumes");
+            }
+            return all;
+        } catch (UnreachableException e) {
+            throw ServerAddress.unreachable(e);
         }
     }
 

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import lunar.block.DeviceUri;
-import lunar.block.Devices;
 import lunar.cli.command.Console;
 import lunar.cli.command.DeviceCommand;
 import lunar.cli.command.Failure;
@@ -47,6 +46,8 @@ abstract class RaidVolumeCommand extends DeviceCommand {
 
     final VolumeUris volumes() { return config.volumes(); }
 
+    final ConfigOption config() { return config; }
+
     final VolumeSpec spec() throws Failure { return volumes().volume(volume); }
 
     /**
@@ -78,15 +79,6 @@ abstract class RaidVolumeCommand extends DeviceCommand {
     final VolumeControl reach(VolumeSpec spec) throws IOException, Failure {
         Optional<VolumeControl> there = running(spec);
         return there.isPresent() ? there.get() : LocalVolume.open(spec);
-    }
-
-    /** Creates a file of the size that its URI says; the size is not kept. */
-    final void make(String uri) throws IOException, Failure {
-        String size = uri.replaceFirst("(?s).*[?&](size=[^&]*).*", "$1");
-        if (!size.equals(uri)) {
-            String kept = MemberUri.kept(uri);
-            Devices.open(kept + (kept.contains("?") ? "&" : "?") + size).close();
-        }
     }
 
     /**

@@ -11,6 +11,7 @@ import java.util.Optional;
 import lunar.admin.AdminOptions;
 import lunar.admin.AdminServer;
 import lunar.admin.report.Administered;
+import lunar.admin.report.LunAnswer;
 import lunar.admin.report.RefusedException;
 import lunar.cli.command.Errors;
 import lunar.cli.command.Failure;
@@ -18,6 +19,7 @@ import lunar.cli.command.Version;
 import lunar.cli.config.AdminTable;
 import lunar.cli.config.Portal;
 import lunar.cli.raid.control.ControlDirectory;
+import lunar.server.LunRequest;
 import lunar.server.StorageServer;
 import org.jspecify.annotations.Nullable;
 
@@ -30,13 +32,17 @@ final class AdminService implements AutoCloseable {
     /** Servers of one process, as in tests. */
     private static final int MAX_SERVERS = 100;
 
-    /** Reads the configuration again, see {@link Administered#reload}. */
-    interface Reload {
-        List<String> run() throws RefusedException;
+    /** Changes what is served. */
+    interface Changes {
+        /** Reads the configuration again, see {@link Administered#reload}. */
+        List<String> reload(boolean discard) throws RefusedException;
+
+        /** Changes a LUN, see {@link Administered#change}. */
+        LunAnswer change(LunRequest request) throws RefusedException;
     }
 
     private record Subject(StorageServer server, Optional<Path> configFile,
-            Optional<Path> stateDirectory, Reload how) implements Administered {
+            Optional<Path> stateDirectory, Changes changes) implements Administered {
         @Override
         public String version() {
             try {
@@ -47,13 +53,20 @@ final class AdminService implements AutoCloseable {
         }
 
         @Override
-        public List<String> reload() throws RefusedException { return how.run(); }
+        public List<String> reload(boolean discard) throws RefusedException {
+            return changes.reload(discard);
+        }
+
+        @Override
+        public LunAnswer change(LunRequest request) throws RefusedException {
+            return changes.change(request);
+        }
     }
 
     private final AdminTable table;
     private final Optional<Path> config;
     private final Optional<Path> state;
-    private final Reload reload;
+    private final Changes changes;
     private @Nullable AdminServer running;
     private boolean closed;
 
@@ -61,11 +74,11 @@ final class AdminService implements AutoCloseable {
      * @param config the config file that is reloaded
      * @param state the state directory
      */
-    AdminService(AdminTable table, Optional<Path> config, Optional<Path> state, Reload reload) {
+    AdminService(AdminTable table, Optional<Path> config, Optional<Path> state, Changes changes) {
         this.table = table;
         this.config = config;
         this.state = state;
-        this.reload = reload;
+        this.changes = changes;
     }
 
     /** Starts it where the configuration says. */
@@ -115,8 +128,8 @@ final class AdminService implements AutoCloseable {
         try {
             running = AdminServer.start(new AdminOptions(socket,
                     listen.isEmpty() ? Optional.empty() : Optional.of(listen.get().resolve()),
-                    table.tokenFile(), table.allowRemote()),
-                    new Subject(server, config, state, reload));
+                    table.tokenFile(), table.allowRemote(), table.tls()),
+                    new Subject(server, config, state, changes));
         } catch (Failure e) {
             throw new IOException(e.getMessage(), e);
         }

@@ -20,7 +20,7 @@ final class ConfigDiff {
     private static final Set<String> NEXT_START = Set.of("state", "limits: connections",
             "limits: connections-per-address", "limits: loops", "limits: poll", "rdma-provider",
             "admin: enabled", "admin: socket", "admin: listen", "admin: token-file",
-            "admin: allow-remote");
+            "admin: allow-remote", "admin: certificate", "admin: key", "admin: client-ca");
     /** Keys that name an element of a list, and its title in messages. */
     private static final Map<String, String> NAMES = Map.of("target", "iqn", "initiator", "name",
             "portal-group", "tag", "volume", "name", "luns", "lun", "portals", "listen");

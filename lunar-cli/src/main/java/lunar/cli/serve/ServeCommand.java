@@ -5,6 +5,7 @@ import lunar.cli.command.DeviceCommand;
 import lunar.cli.command.EndSignal;
 import lunar.cli.command.Errors;
 import lunar.cli.command.Failure;
+import lunar.admin.report.LunAnswer;
 import lunar.admin.report.RefusedException;
 import lunar.cli.config.AdminTable;
 import lunar.cli.config.ConfigFile;
@@ -29,6 +30,7 @@ import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.Polling;
 import lunar.iscsi.spi.Transports;
 import lunar.isns.IsnsServer;
+import lunar.server.LunRequest;
 import lunar.server.ServedPortal;
 import lunar.server.ServerPlan;
 import lunar.server.StorageServer;
@@ -170,7 +172,7 @@ public final class ServeCommand extends DeviceCommand {
         ServerPlan plan = plan();
         try (var server = Serving.start(plan, console(), fromFile);
                 var api = new AdminService(adminTable, Optional.ofNullable(config), plan.state(),
-                        () -> reload(server))) {
+                        changes(server))) {
             // Before the admin API, which takes time to load: until then, SIGTERM closes nothing.
             var end = EndSignal.closing(console(), notifier::stopping, api, server);
             try {
@@ -221,14 +223,50 @@ public final class ServeCommand extends DeviceCommand {
 
     private void reloadAtSignal(StorageServer server) {
         try {
-            List<String> _ = reload(server);
+            List<String> _ = reload(server, false);
         } catch (RefusedException _) {
             // it is in the log
         }
     }
 
-    /** Reloads the config file; an error changes nothing and is reported in one line. */
-    private synchronized List<String> reload(StorageServer server) throws RefusedException {
+    private AdminService.Changes changes(StorageServer server) {
+        return new AdminService.Changes() {
+            @Override
+            public List<String> reload(boolean discard) throws RefusedException {
+                return ServeCommand.this.reload(server, discard);
+            }
+
+            @Override
+            public LunAnswer change(LunRequest request) throws RefusedException {
+                return ServeCommand.this.change(server, request);
+            }
+        };
+    }
+
+    /** Changes a LUN; an error changes nothing and is reported in one line. */
+    private synchronized LunAnswer change(StorageServer server, LunRequest request)
+            throws RefusedException {
+        if (running == null) {
+            throw new RefusedException("the server is still starting; try again", null);
+        }
+        try {
+            LunAnswer done = Serving.change(server, request, fromFile);
+            done.changes().stream().filter(line -> !line.startsWith(Serving.WARNING))
+                    .forEach(console().out()::println);
+            notifier.serving(ChangeReport.summary(server));
+            return done;
+        } catch (Failure | IOException | RuntimeException e) {
+            throw new RefusedException(Errors.message(e), e);
+        }
+    }
+
+    /**
+     * Reloads the config file; an error changes nothing and is reported in one line.
+     *
+     * @param discard whether changes of LUNs are discarded
+     */
+    private synchronized List<String> reload(StorageServer server, boolean discard)
+            throws RefusedException {
         if (config == null) {
             throw new RefusedException("the server has no config file to reload: it was started"
                     + " without --config FILE", null);
@@ -240,7 +278,9 @@ public final class ServeCommand extends DeviceCommand {
         notifier.reloading();
         try {
             ServerPlan plan = plan();
-            var changes = new ArrayList<>(Serving.reload(server, plan, fromFile));
+            var changes = new ArrayList<>(discard
+                    ? Serving.reloadDiscarding(server, plan, fromFile)
+                    : Serving.reload(server, plan, fromFile));
             changes.addAll(ConfigDiff.reloaded(runningFile, wantedFile));
             runningFile = wantedFile;
             changes.stream().filter(line -> !line.startsWith(Serving.WARNING))

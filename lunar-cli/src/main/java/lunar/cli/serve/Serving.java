@@ -10,7 +10,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import lunar.admin.report.LunAnswer;
+import lunar.server.ChangedLun;
+import lunar.server.ContradictedChangeException;
 import lunar.server.InvalidPlanException;
+import lunar.server.LunRequest;
 import lunar.server.OpenTargetException;
 import lunar.server.ServerChange;
 import lunar.server.ServerListener;
@@ -66,16 +70,47 @@ public final class Serving {
 
     static List<String> reload(StorageServer server, ServerPlan plan, FromFile file)
             throws IOException, Failure {
-        var warnings = new ArrayList<String>();
-        WARNINGS.set(warnings);
+        return lines(() -> server.reload(plan), file);
+    }
+
+    /** Like {@link #reload}, but discards the changes of LUNs since the start. */
+    static List<String> reloadDiscarding(StorageServer server, ServerPlan plan, FromFile file)
+            throws IOException, Failure {
+        return lines(() -> server.reloadDiscarding(plan), file);
+    }
+
+    private static List<String> lines(Step<ServerChange> step, FromFile file)
+            throws IOException, Failure {
+        List<String> warnings = collectWarnings();
         try {
-            var lines = new ArrayList<>(
-                    ChangeReport.lines(advised(() -> server.reload(plan), file)));
-            lines.addAll(warnings);
-            return lines;
+            return lines(advised(step, file), warnings);
         } finally {
             WARNINGS.remove();
         }
+    }
+
+    /** Changes a LUN; returns what has changed, and the warnings of that. */
+    static LunAnswer change(StorageServer server, LunRequest request, FromFile file)
+            throws IOException, Failure {
+        List<String> warnings = collectWarnings();
+        try {
+            ChangedLun lun = advised(() -> server.change(request), file);
+            return new LunAnswer(lun.iqn(), lun.lun(), lines(lun.change(), warnings));
+        } finally {
+            WARNINGS.remove();
+        }
+    }
+
+    private static List<String> collectWarnings() {
+        var warnings = new ArrayList<String>();
+        WARNINGS.set(warnings);
+        return warnings;
+    }
+
+    private static List<String> lines(ServerChange change, List<String> warnings) {
+        var lines = new ArrayList<>(ChangeReport.lines(change));
+        lines.addAll(warnings);
+        return lines;
     }
 
     /** Writes warnings to the console. */
@@ -138,6 +173,9 @@ public final class Serving {
                             : ": require authentication with --chap USER:@FILE, or permit anonymous logins"
                                     + " with --allow-anonymous"),
                     e);
+        } catch (ContradictedChangeException e) {
+            throw new Failure(e.contradiction() + ": change the config file, or discard all such"
+                    + " changes with 'lunar reload --discard'", e);
         } catch (InvalidPlanException e) {
             throw new Failure(String.valueOf(e.getMessage()), e);
         }

@@ -96,6 +96,11 @@ public final class ServiceNotifier implements AutoCloseable {
      */
     public void reloaded(String status) { tell("READY=1\nSTATUS=" + status); }
 
+    /** Reports what is served, after a change other than a reload. */
+    public void serving(String status) {
+        tell("STATUS=" + status);
+    }
+
     /** Reports that the server stops. */
     public void stopping() {
         tell("STOPPING=1\nSTATUS=stopping");

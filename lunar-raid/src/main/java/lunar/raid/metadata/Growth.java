@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.UUID;
 import lunar.block.BlockDevice;
+import lunar.block.DeviceUri;
 import lunar.block.InvalidRequestException;
 import lunar.block.Size;
 import lunar.block.StorageException;
@@ -112,8 +113,9 @@ public final class Growth {
         long room = what.layout().dataBlocks(device.sizeBytes(), what.blockSize());
         long needed = isLinear ? what.chunkBlocks() : now.members().getFirst().dataBlocks();
         if (device.blockSize() != what.blockSize() || room < needed) {
-            throw new InvalidRequestException(uri + " has " + Size.format(device.sizeBytes())
-                    + " in blocks of " + device.blockSize() + " bytes; volume " + what.title()
+            throw new InvalidRequestException(DeviceUri.withoutSecret(uri) + " has "
+                    + Size.format(device.sizeBytes()) + " in blocks of " + device.blockSize()
+                    + " bytes; volume " + what.title()
                     + " needs at least "
                     + Size.format(what.layout().dataBytes() + needed * what.blockSize())
                     + " in blocks of " + what.blockSize());

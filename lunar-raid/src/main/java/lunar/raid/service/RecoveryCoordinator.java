@@ -16,6 +16,7 @@ import java.util.function.Consumer;
 import lunar.block.BlockDevice;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
+import lunar.block.DeviceUri;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
 import lunar.raid.BackgroundScan;
@@ -72,6 +73,8 @@ final class RecoveryCoordinator {
     // --- state ---
 
     String uri(int slot) { return slots.uri(slot); }
+
+    private String shown(int slot) { return DeviceUri.withoutSecret(uri(slot)); }
 
     String why(int slot) { return slots.why(slot); }
 
@@ -184,6 +187,14 @@ final class RecoveryCoordinator {
     /** Lets a scan begin at the next tick, however recently the last one began. */
     private synchronized void soon(ScanKind kind) {
         nextNs.remove(kind);
+    }
+
+    /** Lets all slots and scans that wait for their backoff be tended at the next tick. */
+    void retryNow() {
+        slots.retryNow();
+        synchronized (this) {
+            nextNs.clear();
+        }
     }
 
     /** @throws BusyException while blocks are being moved, since other changes wait for that */
@@ -342,13 +353,14 @@ final class RecoveryCoordinator {
 
     private void requireFit(BlockDevice device, String uri) throws InvalidRequestException {
         if (device.blockSize() != volume.blockSize()) {
-            throw new InvalidRequestException(uri + " has blocks of " + device.blockSize()
-                    + " bytes, and the volume of " + volume.blockSize());
+            throw new InvalidRequestException(DeviceUri.withoutSecret(uri)
+                    + " has blocks of " + device.blockSize() + " bytes, and the volume of "
+                    + volume.blockSize());
         }
         long needed = dataOffset() + Collections.max(volume.shape().memberBlocks());
         if (device.blockCount() < needed) {
-            throw new InvalidRequestException(uri + " is too small: it has "
-                    + device.sizeBytes() + " bytes, and a member needs "
+            throw new InvalidRequestException(DeviceUri.withoutSecret(uri)
+                    + " is too small: it has " + device.sizeBytes() + " bytes, and a member needs "
                     + needed * device.blockSize());
         }
     }
@@ -411,13 +423,13 @@ final class RecoveryCoordinator {
     void takeBack(int slot) throws StorageException {
         requireOneLayout();
         if (volume.state().slots().get(slot) != SlotState.FAILED) {
-            throw new InvalidRequestException(uri(slot) + " is in slot " + slot
+            throw new InvalidRequestException(shown(slot) + " is in slot " + slot
                     + " already, and at work");
         }
         closeFailed(slot);
         Optional<String> obstacle = bringBack(slot, uri(slot), true);
         if (obstacle.isPresent() && volume.state().slots().get(slot) == SlotState.FAILED) {
-            throw new InvalidRequestException(uri(slot) + " does not come back into slot " + slot
+            throw new InvalidRequestException(shown(slot) + " does not come back into slot " + slot
                     + ": " + obstacle.get());
         }
     }
@@ -463,7 +475,8 @@ final class RecoveryCoordinator {
     private void replaceNow(int slot, String uri, boolean force) throws StorageException {
         requireOneLayout();
         if (slots.isTakenByOther(slot, uri)) {
-            throw new InvalidRequestException(uri + " is a member already");
+            throw new InvalidRequestException(
+                    DeviceUri.withoutSecret(uri) + " is a member already");
         }
         if (uri.equals(uri(slot))) { // the same URI, with a new device
             failNow(slot, "replaced");
@@ -476,11 +489,12 @@ final class RecoveryCoordinator {
             requireFit(device, uri);
             Optional<String> occupant = force ? Optional.empty() : Creation.occupant(device);
             if (occupant.isPresent()) {
-                throw new InvalidRequestException(uri + " has " + occupant.get()
-                        + ", which would be destroyed: name another device, or force it");
+                throw new InvalidRequestException(DeviceUri.withoutSecret(uri) + " has "
+                        + occupant.get() + ", which would be destroyed: name another device, or"
+                        + " force it");
             }
             if (volume.state().slots().get(slot) != SlotState.FAILED) {
-                failNow(slot, "replaced by " + uri);
+                failNow(slot, "replaced by " + DeviceUri.withoutSecret(uri));
             }
             put(slot, uri, device, UUID.randomUUID(), false,
                     new VolumeEvent.MemberReplaced(slot, uri, false));
@@ -500,7 +514,8 @@ final class RecoveryCoordinator {
         changing.lock();
         try {
             if (slots.isTaken(uri) || spares.has(uri)) {
-                throw new InvalidRequestException(uri + " is a member or a spare already");
+                throw new InvalidRequestException(
+                        DeviceUri.withoutSecret(uri) + " is a member or a spare already");
             }
             BlockDevice device = opener.open(uri);
             boolean done = false;

@@ -35,13 +35,18 @@ public record RunOptions(long rebuildBytesPerSecond, Duration stallTimeout,
             OwnershipOptions.DEFAULT);
 
     public RunOptions {
-        if (rebuildBytesPerSecond != UNLIMITED && rebuildBytesPerSecond < MIN_RATE) {
-            throw new IllegalArgumentException("a rebuild rate of " + rebuildBytesPerSecond
-                    + " bytes per second would never end; at least 4k, or 0 for no limit");
-        }
+        requireRate(rebuildBytesPerSecond);
         if (stallTimeout.isNegative() || stallTimeout.compareTo(MAX_STALL) > 0) {
             throw new IllegalArgumentException(
                     "a stall timeout is of 0 (never) to " + MAX_STALL.toHours() + " hours");
+        }
+    }
+
+    /** @throws IllegalArgumentException if a rate is out of range; the message is one line for the operator */
+    static void requireRate(long bytesPerSecond) {
+        if (bytesPerSecond != UNLIMITED && bytesPerSecond < MIN_RATE) {
+            throw new IllegalArgumentException("a rebuild rate of " + bytesPerSecond
+                    + " bytes per second would never end; at least 4k, or 0 for no limit");
         }
     }
 

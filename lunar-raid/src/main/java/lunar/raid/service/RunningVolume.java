@@ -341,13 +341,33 @@ public final class RunningVolume extends ForwardingDevice {
      * @throws BusyException while the volume is being reshaped
      */
     public boolean scrub(boolean repairing) throws BusyException {
+        return scrub(repairing, spec.options().rebuildBytesPerSecond());
+    }
+
+    /**
+     * Like {@link #scrub(boolean)}, but with a rate limit of its own.
+     *
+     * @param bytesPerSecond limit on each member, or {@link RunOptions#UNLIMITED}
+     * @throws IllegalArgumentException if the limit is too low; the message is one line for the operator
+     */
+    public boolean scrub(boolean repairing, long bytesPerSecond) throws BusyException {
+        RunOptions.requireRate(bytesPerSecond);
         recovery.requireOneLayout();
-        return scans.beginScrub(repairing);
+        return scans.beginScrub(repairing, bytesPerSecond);
     }
 
     /** Cancels the scrub that is under way, if there is one. */
     public void cancelScrub() {
         scans.cancel(ScanKind.SCRUB);
+    }
+
+    /**
+     * Ends the backoff of all recovery: members and spares that are away are reopened, and rebuilds, a resync or a
+     * reshape that have stopped begin again, within the next ticks. Members that were taken out stay out.
+     */
+    public void retryRecovery() {
+        recovery.retryNow();
+        spares.retryNow();
     }
 
     // --- requests ---

@@ -95,23 +95,28 @@ final class ScanScheduler {
 
     /** Begins a scan of all slots, unless there is one of that kind already, or none may begin. */
     boolean begin(ScanKind kind, Function<ScanOptions, BackgroundScan> start) {
-        return begin(kind, OptionalInt.empty(), false, start);
+        return begin(kind, OptionalInt.empty(), options.rebuildBytesPerSecond(), false, start);
     }
 
     /** Begins the rebuild of a slot, unless it is under way already, or no scan may begin. */
     boolean beginRebuild(int slot, Function<ScanOptions, BackgroundScan> start) {
-        return begin(ScanKind.REBUILD, OptionalInt.of(slot), false, start);
+        return begin(ScanKind.REBUILD, OptionalInt.of(slot), options.rebuildBytesPerSecond(), false,
+                start);
     }
 
-    /** Begins a scrub. */
-    boolean beginScrub(boolean repairing) {
-        return begin(ScanKind.SCRUB, OptionalInt.empty(), repairing,
+    /**
+     * Begins a scrub.
+     *
+     * @param perMember limit of its bytes per second on each member, or {@link RunOptions#UNLIMITED}
+     */
+    boolean beginScrub(boolean repairing, long perMember) {
+        return begin(ScanKind.SCRUB, OptionalInt.empty(), perMember, repairing,
                 how -> volume.scrub(repairing, how));
     }
 
-    private boolean begin(ScanKind kind, OptionalInt slot, boolean repairing,
+    private boolean begin(ScanKind kind, OptionalInt slot, long perMember, boolean repairing,
             Function<ScanOptions, BackgroundScan> start) {
-        var one = new Active(kind, slot, pace(), repairing);
+        var one = new Active(kind, slot, pace(perMember), repairing);
         synchronized (this) {
             if (closing || isHeld || has(kind, slot)) {
                 return false;
@@ -142,11 +147,12 @@ final class ScanScheduler {
         return true;
     }
 
-    private @Nullable RatePace pace() {
-        long perMember = options.rebuildBytesPerSecond();
+    private @Nullable RatePace pace(long perMember) {
+        long units = volume.layout().units();
         return perMember == RunOptions.UNLIMITED
                 ? null
-                : new RatePace(perMember * volume.layout().units(), timer, System::nanoTime);
+                : new RatePace(Math.min(perMember, Long.MAX_VALUE / units) * units, timer,
+                        System::nanoTime);
     }
 
     private synchronized void remove(Active one) {

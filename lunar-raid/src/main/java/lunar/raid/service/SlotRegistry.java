@@ -95,6 +95,12 @@ final class SlotRegistry {
         return slots.get(slot).isDue(timing);
     }
 
+    /** Ends the backoff of all slots. */
+    synchronized void retryNow() {
+        long now = System.nanoTime();
+        slots.forEach(slot -> slot.nextNs = now);
+    }
+
     /** Whether a slot has been without a member for so long that it gets a spare. */
     synchronized boolean isSpareDue(int slot) {
         return System.nanoTime() - slots.get(slot).failedNs >= timing.spareAfter().toNanos();

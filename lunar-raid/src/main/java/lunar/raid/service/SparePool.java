@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import lunar.block.BlockDevice;
+import lunar.block.DeviceUri;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
 import lunar.raid.SlotState;
@@ -172,6 +173,12 @@ final class SparePool {
         CandidateSearch.closeQuietly(device);
     }
 
+    /** Ends the backoff of all spares that are away. */
+    synchronized void retryNow() {
+        long now = System.nanoTime();
+        spares.forEach(one -> one.nextNs = now);
+    }
+
     private synchronized boolean isDue(Spare one) {
         if (one.device != null || one.uri.isEmpty() || System.nanoTime() - one.nextNs < 0) {
             return false;
@@ -196,12 +203,14 @@ final class SparePool {
             } else {
                 Optional<String> occupant = force ? Optional.empty() : Creation.occupant(device);
                 if (occupant.isPresent()) {
-                    throw new InvalidRequestException(one.uri + " has " + occupant.get()
-                            + ", which would be destroyed: name another device, or force it");
+                    throw new InvalidRequestException(DeviceUri.withoutSecret(one.uri) + " has "
+                            + occupant.get() + ", which would be destroyed: name another device, or"
+                            + " force it");
                 }
                 UUID fresh = UUID.randomUUID();
                 line = Optional.of(fresh);
-                TableChange.await(kept -> metadata.addSpare(one.uri, device, fresh, kept),
+                TableChange.await(kept -> metadata.addSpare(
+                        DeviceUri.withoutSecret(one.uri), device, fresh, kept),
                         timing.stop());
             }
             done = joined(one, device, line);
@@ -255,7 +264,8 @@ final class SparePool {
         Optional<Spare> known = find(uri);
         synchronized (this) {
             if (known.isPresent() && known.get().device != null) {
-                throw new InvalidRequestException(uri + " is a spare already");
+                throw new InvalidRequestException(
+                        DeviceUri.withoutSecret(uri) + " is a spare already");
             }
         }
         join(known.orElseGet(() -> new Spare(new Known(uri, Optional.empty(), null, ""))), force);
@@ -264,7 +274,7 @@ final class SparePool {
     /** Removes a spare and erases its superblock. Blocks. */
     void remove(String name) throws StorageException {
         Spare one = find(name).orElseThrow(() -> new InvalidRequestException(
-                name + " is no spare of this volume"));
+                DeviceUri.withoutSecret(name) + " is no spare of this volume"));
         CandidateSearch.closeQuietly(withdraw(one));
         events.accept(new VolumeEvent.SpareRemoved(one.uri));
     }
@@ -302,7 +312,8 @@ final class SparePool {
                 Creation.destroy(device);
             } catch (StorageException e) { // the volume does without it anyway
                 System.getLogger("lunar.raid").log(System.Logger.Level.WARNING,
-                        "{0} keeps its superblock: {1}", one.uri, e.getMessage());
+                        "{0} keeps its superblock: {1}", DeviceUri.withoutSecret(one.uri),
+                        e.getMessage());
             }
         }
         return device;

@@ -9,6 +9,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import lunar.block.BlockDevice;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
+import lunar.block.DeviceUri;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
 import lunar.raid.engine.VolumeEngine;
@@ -61,8 +62,9 @@ final class VolumeGrowth {
         Growth.check(metadata, uri, device);
         Optional<String> occupant = force ? Optional.empty() : Creation.occupant(device);
         if (occupant.isPresent()) {
-            throw new InvalidRequestException(uri + " has " + occupant.get()
-                    + ", which would be destroyed: name another device, or force it");
+            throw new InvalidRequestException(DeviceUri.withoutSecret(uri) + " has "
+                    + occupant.get() + ", which would be destroyed: name another device, or"
+                    + " force it");
         }
         Creation.clear(device, metadata.record().description().layout());
         if (!scans.hold()) {

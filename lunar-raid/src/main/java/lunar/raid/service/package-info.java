@@ -6,6 +6,7 @@
  * keeps doing so until it is closed, which stops it in order. It is a {@link lunar.block.BlockDevice}; as a URI it is
  * {@code raid5:NAME?member=URI&member=URI...} ({@link lunar.raid.service.RaidProvider}). Events are logged, and
  * reported as {@link lunar.raid.service.VolumeEvent}s; {@link lunar.raid.service.VolumeStatus} is its state.
+ * Operators change it by {@link lunar.raid.service.VolumeRequest}s.
  *
  * <p>Threads: each volume has a timer, and short-lived ones for what may block. Any thread may use a volume.
  *

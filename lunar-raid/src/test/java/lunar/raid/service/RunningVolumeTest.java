@@ -184,6 +184,25 @@ class RunningVolumeTest extends RunningFixture {
     }
 
     @Test
+    void shouldRetryAMemberThatIsAwayAtOnceIfThatIsWanted() throws Exception {
+        create(Level.RAID1, 2);
+        events.awaitThrough(ScanKind.RESYNC);
+        volume.close();
+        var patient = new RunTiming(Duration.ofMillis(5), 2, Duration.ofHours(1),
+                Duration.ofHours(1), Duration.ZERO, Duration.ofSeconds(20), Duration.ofSeconds(20));
+        spec = spec.withOptions(OPTIONS.withTiming(patient));
+        open();
+        shelf.disk("disk:1").pull();
+        fill(0, 64 << 10);
+        events.await(VolumeEvent.MemberFailed.class);
+        shelf.disk("disk:1").putBack();
+        volume.retryRecovery();
+        assertThat(events.await(VolumeEvent.MemberReturned.class).slot()).isEqualTo(1);
+        awaitHealth(VolumeHealth.CLEAN);
+        check();
+    }
+
+    @Test
     void shouldGoOnWithARebuildThatWasInterrupted() throws Exception {
         create(Level.RAID5, 3);
         events.awaitThrough(ScanKind.RESYNC);

@@ -12,9 +12,11 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
 import lunar.admin.report.VolumeReport;
 import lunar.raid.service.RunningVolume;
+import lunar.raid.service.VolumeRequest;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -105,27 +107,32 @@ final class ControlServer implements AutoCloseable {
         String slot = request.path("slot").asString("");
         String uri = request.path("uri").asString("");
         boolean force = request.path("force").asBoolean(false);
-        var more = new LinkedHashMap<String, Object>();
-        switch (request.path("command").asString("")) {
-            case "status" -> more.put("status", VolumeReport.of(volume));
-            case "fail" -> volume.fail(volume.slot(slot));
-            case "replace" -> {
-                int number = volume.slot(slot);
-                volume.replace(number, uri, force);
-                more.put("slot", number);
+        return switch (request.path("command").asString("")) {
+            case "status" -> Map.of("status", VolumeReport.of(volume));
+            case "fail" -> done(new VolumeRequest.Fail(slot));
+            case "replace" -> slotOf(new VolumeRequest.Replace(slot, uri, force));
+            case "add" -> slotOf(new VolumeRequest.Add(uri, force));
+            case "remove" -> done(new VolumeRequest.Remove(uri));
+            case "grow" -> slotOf(new VolumeRequest.Grow(uri, force));
+            case "scrub" -> done(new VolumeRequest.Scrub(request.path("repair").asBoolean(false),
+                    OptionalLong.empty()));
+            case "stop" -> {
+                volume.close();
+                yield Map.of();
             }
-            case "add" -> more.put("slot", volume.add(uri, force).orElse(-1));
-            case "remove" -> volume.remove(uri);
-            case "grow" -> more.put("slot", volume.grow(uri, force));
-            case "scrub" -> {
-                boolean _ = volume.scrub(request.path("repair").asBoolean(false));
-            }
-            case "stop" -> volume.close();
             default -> throw new IOException("process " + ProcessHandle.current().pid()
                     + ", which runs " + volume + ", does not know the command "
                     + request.path("command") + ": is it an older program?");
-        }
-        return more;
+        };
+    }
+
+    private Map<String, Object> done(VolumeRequest request) throws IOException {
+        var _ = request.applyTo(volume);
+        return Map.of();
+    }
+
+    private Map<String, Object> slotOf(VolumeRequest request) throws IOException {
+        return Map.of("slot", request.applyTo(volume).orElse(-1));
     }
 
     /** Stops accepting connections; those being answered still are. */

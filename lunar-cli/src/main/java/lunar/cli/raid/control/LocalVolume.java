@@ -1,10 +1,13 @@
 package lunar.cli.raid.control;
 
 import java.io.IOException;
+import java.util.OptionalLong;
 import lunar.admin.report.VolumeReport;
 import lunar.block.Devices;
+import lunar.block.StorageException;
 import lunar.raid.service.RaidProvider;
 import lunar.raid.service.RunningVolume;
+import lunar.raid.service.VolumeRequest;
 import lunar.raid.service.VolumeSpec;
 import tools.jackson.databind.JsonNode;
 
@@ -26,34 +29,38 @@ public final class LocalVolume implements VolumeControl {
                 RunningVolume.open(spec, Devices::open, RaidProvider.hosts(), _ -> {}));
     }
 
+    private int apply(VolumeRequest request) throws StorageException {
+        return request.applyTo(volume).orElse(-1);
+    }
+
     @Override
     public JsonNode status() { return JsonLines.tree(VolumeReport.of(volume)); }
 
     @Override
-    public void fail(String slot) throws IOException { volume.fail(volume.slot(slot)); }
+    public void fail(String slot) throws IOException { apply(new VolumeRequest.Fail(slot)); }
 
     @Override
     public int replace(String slot, String uri, boolean force) throws IOException {
-        int number = volume.slot(slot);
-        volume.replace(number, uri, force);
-        return number;
+        return apply(new VolumeRequest.Replace(slot, uri, force));
     }
 
     @Override
     public int add(String name, boolean force) throws IOException {
-        return volume.add(name, force).orElse(-1);
+        return apply(new VolumeRequest.Add(name, force));
     }
 
     @Override
-    public void remove(String name) throws IOException { volume.remove(name); }
+    public void remove(String name) throws IOException { apply(new VolumeRequest.Remove(name)); }
 
     @Override
     public int grow(String uri, boolean force) throws IOException {
-        return volume.grow(uri, force);
+        return apply(new VolumeRequest.Grow(uri, force));
     }
 
     @Override
-    public void scrub(boolean repair) throws IOException { boolean _ = volume.scrub(repair); }
+    public void scrub(boolean repair) throws IOException {
+        apply(new VolumeRequest.Scrub(repair, OptionalLong.empty()));
+    }
 
     @Override
     public void stop() { volume.close(); }

@@ -65,6 +65,9 @@ final class Admissions {
             return refuse(LoginStatus.AUTHORIZATION_FAILURE,
                     PeerText.printable(applicant.initiatorName()) + " has no access to " + name);
         }
+        if (server.drains().covers(target)) {
+            return refuse(LoginStatus.SERVICE_UNAVAILABLE, Drains.REFUSAL);
+        }
         if (applicant.tsih() != 0) {
             return join(applicant, target, portal, transport.offer(offer),
                     access.get().chap().or(spec::chap));

@@ -3,6 +3,7 @@ package lunar.target.internal.session;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
@@ -228,6 +229,11 @@ public final class LoginPhase implements ConnectionPhase {
                     "replaced by a newer login of the same initiator port"));
             return;
         }
+        if (server.drains().covers(Objects.requireNonNull(session.target()))) { // since it was established
+            server.ended(session);
+            reject(LoginStatus.SERVICE_UNAVAILABLE, Drains.REFUSAL);
+            return;
+        }
         enter(session, result, answer);
     }
 
@@ -299,10 +305,13 @@ public final class LoginPhase implements ConnectionPhase {
      */
     private Optional<LoginStatus> refusal(@Nullable Session session, LoginResult result) {
         TargetNode target = server.target(result.targetName().orElseThrow());
-        return session == null || target == null || !target.equals(session.target())
-                || target.spec().access(result.initiatorName()).isEmpty()
-                        ? Optional.of(LoginStatus.SESSION_DOES_NOT_EXIST)
-                        : session.refusal(result);
+        if (session == null || target == null || !target.equals(session.target())
+                || target.spec().access(result.initiatorName()).isEmpty()) {
+            return Optional.of(LoginStatus.SESSION_DOES_NOT_EXIST);
+        }
+        return server.drains().covers(target)
+                ? Optional.of(LoginStatus.SERVICE_UNAVAILABLE)
+                : session.refusal(result);
     }
 
     private static String notJoined(LoginResult result) {

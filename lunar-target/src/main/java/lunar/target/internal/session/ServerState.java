@@ -46,6 +46,7 @@ public final class ServerState implements SessionServer {
     private final Buffers buffers;
     private final RetransmissionMemory retransmission;
     private final ConnectionRegistry connections;
+    private final Drains drains = new Drains();
     private final Sessions sessions;
     private final Portals portals;
     private final Discovery discovery = new Discovery(this);
@@ -70,7 +71,7 @@ public final class ServerState implements SessionServer {
                 directBytes / UNFREED_PART,
                 memory -> transports.register(memory)::close);
         connections = new ConnectionRegistry(limits);
-        sessions = new Sessions(sessionLimits, connections.loggedIn());
+        sessions = new Sessions(sessionLimits, connections.loggedIn(), drains);
         admissions = new Admissions(this, offer, discoveryChap);
         portals = new Portals(transports, this::connected);
     }
@@ -94,6 +95,8 @@ public final class ServerState implements SessionServer {
 
     public Sessions sessions() { return sessions; }
 
+    public Drains drains() { return drains; }
+
     public Portals portals() { return portals; }
 
     public Discovery discovery() { return discovery; }
@@ -115,6 +118,7 @@ public final class ServerState implements SessionServer {
     /** Replaces all targets; the map must not change any longer. */
     public void targets(Map<String, TargetNode> all) {
         targets = all;
+        drains.retain(all.keySet());
     }
 
     @Override

@@ -43,11 +43,13 @@ public final class Sessions {
     private final Tsihs tsihs = new Tsihs();
     private volatile SessionLimits limits;
     private final LoggedInConnections loggedIn;
+    private final Drains drains;
     private final UUID instance = UUID.randomUUID();
 
-    Sessions(SessionLimits limits, LoggedInConnections loggedIn) {
+    Sessions(SessionLimits limits, LoggedInConnections loggedIn, Drains drains) {
         this.limits = limits;
         this.loggedIn = loggedIn;
+        this.drains = drains;
     }
 
     /** Replaces the limits; existing sessions beyond them continue. */
@@ -79,7 +81,8 @@ public final class Sessions {
      * @param whenOver run after the old session has ended, if the new one could not begin
      * @return completes within the bound with whether the new session may begin. It may not if commands of the old one
      *        continue that can be neither ended nor fenced; the new session then ends together with the old one
-     * @throws LoginException if a limit is reached, or the initiator has lost access to the target
+     * @throws LoginException if a limit is reached, the initiator has lost access to the target, or the target is being
+     *         drained
      */
     CompletableFuture<Boolean> establish(Session session, TargetNode target, long boundMs,
             Runnable whenOver) throws LoginException {
@@ -187,6 +190,9 @@ public final class Sessions {
     }
 
     private synchronized @Nullable Session put(Key key, Session session) throws LoginException {
+        if (drains.covers(key.target())) {
+            throw refusal(LoginStatus.SERVICE_UNAVAILABLE, Drains.REFUSAL);
+        }
         if (!sessions.containsKey(key)) {
             makeRoom(key, session);
         }
@@ -272,6 +278,18 @@ public final class Sessions {
     }
 
     public int count() { return sessions.size(); }
+
+    /** Returns the sessions of the targets that are being drained, also those that are about to begin. */
+    public synchronized List<Session> drained() {
+        return sessions.entrySet().stream().filter(one -> drains.covers(one.getKey().target()))
+                .map(Map.Entry::getValue).toList();
+    }
+
+    /** Returns the sessions of a target, also those that are about to begin. */
+    public synchronized List<Session> of(TargetNode target) {
+        return sessions.entrySet().stream().filter(one -> one.getKey().target().equals(target))
+                .map(Map.Entry::getValue).toList();
+    }
 
     private static Key key(Session session, TargetNode target) {
         LoginResult login = session.login();

@@ -1,0 +1,29 @@
+package lunar.admin.http;
+
+import io.helidon.webserver.http.ServerRequest;
+import java.net.InetSocketAddress;
+import lunar.admin.report.SessionReport;
+
+/** Writes changes that a request makes to the audit log, and where the request came from. */
+final class Audit {
+    private static final System.Logger LOG = System.getLogger("lunar.audit");
+
+    private final String origin;
+
+    private Audit(String origin) { this.origin = origin; }
+
+    /**
+     * Returns the log for a request, whose connection is open: of a closed one, the address is unknown. Whoever may use
+     * the Unix socket is the user of the server, or root.
+     */
+    static Audit of(ServerRequest request) {
+        return new Audit(request.remotePeer().address() instanceof InetSocketAddress from
+                ? "from " + SessionReport.address(from)
+                : "over the Unix socket");
+    }
+
+    /** @param what the change, without secrets */
+    void changed(String what) {
+        LOG.log(System.Logger.Level.INFO, "admin: {0}; requested {1}", what, origin);
+    }
+}
