@@ -9,6 +9,7 @@ import java.util.TreeMap;
 import lunar.block.DeviceUri;
 import lunar.iscsi.text.PeerText;
 import lunar.target.InitiatorSpec;
+import lunar.target.TargetSpec;
 
 /**
  * What a server serves: its configuration, and the changes of LUNs that were made since. Immutable; all operations are
@@ -18,9 +19,6 @@ import lunar.target.InitiatorSpec;
  * @param changes the changes, at most one for each LUN
  */
 record RunningPlan(ServerPlan configured, List<LunChange> changes) {
-    /** The largest LUN of a target. */
-    static final int MAX_LUN = 16383;
-
     /** Maximum length of a URI, in characters. */
     static final int MAX_URI = 4096;
 
@@ -185,8 +183,8 @@ record RunningPlan(ServerPlan configured, List<LunChange> changes) {
             TreeMap<Integer, ServerPlan.Lun> luns = new TreeMap<>(served(of, iqn).luns());
             next = luns.isEmpty() ? next : Math.max(next, luns.lastKey() + 1);
         }
-        if (next > MAX_LUN) {
-            throw new InvalidPlanException("LUN " + MAX_LUN + " of " + iqn
+        if (next > TargetSpec.MAX_LUN) {
+            throw new InvalidPlanException("LUN " + TargetSpec.MAX_LUN + " of " + iqn
                     + " is the last one, and in use; choose a free LUN");
         }
         return next;
@@ -268,8 +266,9 @@ record RunningPlan(ServerPlan configured, List<LunChange> changes) {
 
     private static void requireFree(ServerPlan.Target target, int lun,
             Optional<ServerPlan.Lun> unit) throws InvalidPlanException {
-        if (lun < 0 || lun > MAX_LUN) {
-            throw new InvalidPlanException("LUN must be 0 to " + MAX_LUN + ", not " + lun);
+        if (lun < 0 || lun > TargetSpec.MAX_LUN) {
+            throw new InvalidPlanException(
+                    "LUN must be 0 to " + TargetSpec.MAX_LUN + ", not " + lun);
         }
         if (unit.isPresent()) {
             throw new InvalidPlanException("LUN " + lun + " of " + target.iqn() + " is "

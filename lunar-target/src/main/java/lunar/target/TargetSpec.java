@@ -37,8 +37,10 @@ public record TargetSpec(String name, String alias, SortedMap<Integer, UnitSpec>
         Optional<ChapPolicy> chap, Set<Integer> groups, List<InitiatorSpec> initiators,
         Optional<Absence> absence, Map<UnitKey, IoLimit> limits,
         Map<Integer, TargetPortGroups.State> states) {
+    /** The largest LUN of a target. */
+    public static final int MAX_LUN = 16383;
+
     private static final int MAX_NAME_BYTES = 223;
-    private static final int MAX_LUN = 16383;
 
     public TargetSpec {
         name = InitiatorSpec.normal(name); // the hexadecimal digits of eui. and naa. names may be capitals

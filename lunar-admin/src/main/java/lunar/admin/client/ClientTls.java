@@ -16,8 +16,8 @@ import lunar.admin.tls.Identity;
 import lunar.admin.tls.ServerTls;
 
 /**
- * The client's end of TLS 1.3: whom it trusts, and its own certificate. The name or address of the server is always
- * compared with the certificate. Immutable, thread-safe.
+ * The client side of TLS 1.3: the CAs that it trusts, and its own certificate. The name or address of the server is
+ * always compared with the certificate. Immutable, thread-safe.
  */
 public final class ClientTls {
     private final SSLContext context;

@@ -13,8 +13,8 @@ final class Audit {
     private Audit(String origin) { this.origin = origin; }
 
     /**
-     * Returns the log for a request, whose connection is open: of a closed one, the address is unknown. Whoever may use
-     * the Unix socket is the user of the server, or root.
+     * Returns the log for a request. Called while its connection is open, because the address of a closed connection is
+     * unknown. Only the user of the server, and root, can use the Unix socket.
      */
     static Audit of(ServerRequest request) {
         return new Audit(request.remotePeer().address() instanceof InetSocketAddress from

@@ -18,6 +18,7 @@ import lunar.block.Size;
 import lunar.iscsi.text.PeerText;
 import lunar.server.LunRequest;
 import lunar.server.ServerPlan;
+import lunar.target.TargetSpec;
 
 /** The routes that change the LUNs of a running server. */
 final class LunRoutes {
@@ -26,7 +27,6 @@ final class LunRoutes {
     private static final String URI = "uri";
     private static final String READ_ONLY = "readOnly";
     private static final String SIZE = "sizeBytes";
-    private static final int MAX_LUN = 16383;
 
     private final Administered subject;
 
@@ -45,7 +45,7 @@ final class LunRoutes {
         try {
             JsonBody body = JsonBody.read(request);
             body.requireKnown(Set.of(URI, LUN, READ_ONLY));
-            OptionalLong lun = body.number(LUN, 0, MAX_LUN);
+            OptionalLong lun = body.number(LUN, 0, TargetSpec.MAX_LUN);
             add = new LunRequest.Add(iqn(request),
                     lun.isPresent() ? OptionalInt.of((int) lun.getAsLong()) : OptionalInt.empty(),
                     new ServerPlan.Lun(body.text(URI), false, false, body.flag(READ_ONLY), false,

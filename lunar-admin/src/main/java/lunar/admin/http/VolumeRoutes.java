@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.stream.Collectors;
 import lunar.admin.report.Administered;
@@ -18,6 +17,7 @@ import lunar.admin.report.VolumeReport;
 import lunar.block.StorageException;
 import lunar.raid.service.RunningVolume;
 import lunar.raid.service.VolumeRequest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The routes of one served volume. A change is answered with the volume's state as soon as it is stable; the scans that
@@ -28,6 +28,7 @@ final class VolumeRoutes {
     private static final String VOLUME = "/v1/volumes/{" + NAME + "}";
     /** Names of volumes in an error. */
     private static final int MAX_LISTED = 10;
+
     private final Administered subject;
     private final Semaphore free;
 
@@ -108,27 +109,18 @@ final class VolumeRoutes {
                     "too many changes of volumes are in progress: try again when one has ended");
             return;
         }
-        try {
-            Map<String, Object> state = DetachedWork.run("lunar-admin-volume",
-                    () -> applied(volume, change, audit));
-            JsonResponses.json(response, state);
-        } catch (ExecutionException e) {
-            refuse(response, e);
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
-            JsonResponses.error(response, Status.SERVICE_UNAVAILABLE_503,
-                    "the admin API is stopping; the change continues");
-        }
+        ServerOperation.answer(response, "change", () -> applied(volume, change, audit),
+                VolumeRoutes::refusal);
     }
 
-    private static void refuse(ServerResponse response, ExecutionException e) {
-        if (e.getCause() instanceof StorageException refusal) {
-            JsonResponses.error(response, Status.CONFLICT_409, oneLine(refusal));
-        } else if (e.getCause() instanceof IllegalArgumentException wrong) {
-            JsonResponses.error(response, Status.BAD_REQUEST_400, oneLine(wrong));
-        } else {
-            throw new IllegalStateException("a change of a volume failed", e);
-        }
+    private static ServerOperation.@Nullable Refusal refusal(Throwable cause) {
+        return switch (cause) {
+            case StorageException refusal -> response -> JsonResponses.error(response,
+                    Status.CONFLICT_409, oneLine(refusal));
+            case IllegalArgumentException wrong -> response -> JsonResponses.error(response,
+                    Status.BAD_REQUEST_400, oneLine(wrong));
+            default -> null;
+        };
     }
 
     private Map<String, Object> applied(RunningVolume volume, RequestedChange change,

@@ -17,6 +17,7 @@ import lunar.scsi.primary.TargetPortGroups.State;
 import lunar.server.ServerPlan;
 import lunar.target.Absence;
 import lunar.target.IoLimit;
+import lunar.target.TargetSpec;
 
 /** Reads the targets of a config file: each {@code [[target]]} with its {@code [[target.initiator]]}s. */
 public final class TargetTables {
@@ -35,7 +36,6 @@ public final class TargetTables {
     static final Map<String, State> STATES = Map.of("optimized", State.ACTIVE_OPTIMIZED,
             "non-optimized", State.ACTIVE_NON_OPTIMIZED, "standby", State.STANDBY, "unavailable",
             State.UNAVAILABLE);
-    private static final int MAX_LUN = 16383;
     private static final int MAX_TAG = 0xffff;
 
     private final Optional<String> chap;
@@ -136,8 +136,8 @@ public final class TargetTables {
                         "LUN " + each.number() + " is configured twice in 'luns'");
             }
             requireUri(table, each);
-            if (each.number() == MAX_LUN + 1) {
-                table.wrong(each.place(), "'luns' exceeds LUN " + MAX_LUN);
+            if (each.number() == TargetSpec.MAX_LUN + 1) {
+                table.wrong(each.place(), "'luns' exceeds LUN " + TargetSpec.MAX_LUN);
             }
         }
         return luns;
@@ -166,7 +166,7 @@ public final class TargetTables {
 
     private static Optional<Listed> lun(TomlTable table) {
         table.requireKnown(LUN_KEYS, " of a LUN");
-        OptionalInt number = table.number("lun", 0, MAX_LUN);
+        OptionalInt number = table.number("lun", 0, TargetSpec.MAX_LUN);
         Optional<String> uri = table.required("uri", LUN_KEYS,
                 "a LUN has no 'uri'; name its device");
         uri.ifPresent(text -> requireText(table, table.place("uri"), text));
@@ -270,14 +270,14 @@ public final class TargetTables {
         if (table.isTable("luns")) {
             TomlTable mapped = table.table("luns").orElseThrow();
             for (String own : mapped.keys()) {
-                OptionalInt number = numberOf(mapped, "luns", own, MAX_LUN);
-                OptionalInt lun = mapped.named("'luns'").number(own, 0, MAX_LUN);
+                OptionalInt number = numberOf(mapped, "luns", own, TargetSpec.MAX_LUN);
+                OptionalInt lun = mapped.named("'luns'").number(own, 0, TargetSpec.MAX_LUN);
                 if (number.isPresent() && lun.isPresent()) {
                     map.put(number.getAsInt(), lun.getAsInt());
                 }
             }
         } else {
-            Optional<List<Integer>> list = table.numbers("luns", 0, MAX_LUN);
+            Optional<List<Integer>> list = table.numbers("luns", 0, TargetSpec.MAX_LUN);
             if (list.isEmpty()) {
                 return Optional.empty();
             }
