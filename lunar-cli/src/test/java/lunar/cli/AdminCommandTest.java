@@ -25,7 +25,6 @@ import lunar.testkit.FreePorts;
 import lunar.testkit.TestCertificates;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
@@ -33,36 +32,12 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Tests the commands that ask and change a running server, with a server and an initiator. */
 @Timeout(600)
-class AdminCommandTest {
+class AdminCommandTest extends AdminCommandFixture {
     private static final String IQN = "iqn.2026-11.org.example:admin";
 
     private static final int MOST_TRIES = 10;
 
-    @TempDir
-    Path folder;
-
-    private Path socket() { return folder.resolve("admin.sock"); }
-
-    private CommandRun run(String... words) {
-        var args = new ArrayList<>(List.of(words));
-        args.addAll(List.of("--socket", socket().toString()));
-        return CommandRun.of(args.toArray(String[]::new));
-    }
-
-    private JsonNode json(String... words) {
-        var args = new ArrayList<>(List.of(words));
-        args.add("--json");
-        return JsonMapper.builder().build()
-                .readTree(run(args.toArray(String[]::new)).succeeds().out());
-    }
-
-    private Path config(String... luns) throws IOException {
-        Path file = folder.resolve("lunar.toml");
-        Files.writeString(file, "portals = [\"127.0.0.1:0\"]\n[admin]\nsocket = \"" + socket()
-                + "\"\n[[target]]\niqn = \"" + IQN + "\"\nluns = [\"" + String.join("\", \"", luns)
-                + "\"]\n");
-        return file;
-    }
+    AdminCommandTest() { super(IQN); }
 
     @Test
     void shouldShowSessionsAndLunsInUseAndLogOut() throws Exception {

@@ -6,47 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Tests the commands that change the LUNs of a running server, and drain it, with a server and an initiator. */
 @Timeout(600)
-class ChangeCommandTest {
+class ChangeCommandTest extends AdminCommandFixture {
     private static final String IQN = "iqn.2026-11.org.example:change";
 
-    @TempDir
-    Path folder;
-
-    private Path socket() { return folder.resolve("admin.sock"); }
-
-    private CommandRun run(String... words) {
-        var args = new ArrayList<>(List.of(words));
-        args.addAll(List.of("--socket", socket().toString()));
-        return CommandRun.of(args.toArray(String[]::new));
-    }
-
-    private JsonNode json(String... words) {
-        var args = new ArrayList<>(List.of(words));
-        args.add("--json");
-        return JsonMapper.builder().build()
-                .readTree(run(args.toArray(String[]::new)).succeeds().out());
-    }
-
-    private String config(String... luns) throws IOException {
-        Path file = folder.resolve("lunar.toml");
-        Files.writeString(file, "portals = [\"127.0.0.1:0\"]\n[admin]\nsocket = \"" + socket()
-                + "\"\n[[target]]\niqn = \"" + IQN + "\"\nluns = [\"" + String.join("\", \"", luns)
-                + "\"]\n");
-        return file.toString();
-    }
+    ChangeCommandTest() { super(IQN); }
 
     private String file(String name, String size) {
         return "file:" + folder.resolve(name) + "?size=" + size;
@@ -59,7 +30,8 @@ class ChangeCommandTest {
     @Test
     void shouldAddAndRemoveALun() throws Exception {
         String added = file("b", "2MiB");
-        try (var serving = new CommandRun.Serving(1, "serve", "--config", config("ram:1MiB"));
+        try (var serving = new CommandRun.Serving(1, "serve", "--config",
+                config("ram:1MiB").toString());
                 BlockDevice first = Devices.open(serving.uri(0))) {
             use(first);
             assertThat(run("lun", "add", IQN, added).succeeds().out()).isEqualTo("serving " + IQN
@@ -96,7 +68,8 @@ class ChangeCommandTest {
 
     @Test
     void shouldRefuseAConfigFileThatContradictsAChangeUntilItIsDiscarded() throws Exception {
-        try (var _ = new CommandRun.Serving(1, "serve", "--config", config("ram:1MiB"))) {
+        try (var _ = new CommandRun.Serving(1, "serve", "--config",
+                config("ram:1MiB").toString())) {
             run("lun", "add", IQN, "ram:2MiB").succeeds();
             config("ram:1MiB", file("c", "1MiB"));
             run("reload").fails(1, "configuration not reloaded: LUN 1 of " + IQN
@@ -113,7 +86,8 @@ class ChangeCommandTest {
 
     @Test
     void shouldResizeALunAndWarnOfTheConfigFile() throws Exception {
-        try (var _ = new CommandRun.Serving(1, "serve", "--config", config(file("a", "1MiB")))) {
+        try (var _ = new CommandRun.Serving(1, "serve", "--config",
+                config(file("a", "1MiB")).toString())) {
             assertThat(run("lun", "resize", IQN, "0", "4MiB").succeeds().out()).isEqualTo(
                     "resized " + IQN + " lun 0 " + file("a", "4MiB") + " from 1MiB to 4MiB\n"
                             + "warning: LUN 0 of " + IQN + " is configured with 1 MiB: change that"
@@ -129,7 +103,8 @@ class ChangeCommandTest {
 
     @Test
     void shouldDrainAServerAndEndThat() throws Exception {
-        try (var serving = new CommandRun.Serving(1, "serve", "--config", config("ram:1MiB"));
+        try (var serving = new CommandRun.Serving(1, "serve", "--config",
+                config("ram:1MiB").toString());
                 BlockDevice disk = Devices.open(serving.uri(0))) {
             use(disk);
             assertThat(run("drain", "--wait", "30").succeeds().out())
