@@ -165,7 +165,7 @@ class PartialRecoveryTest {
         int cuts = 0;
         for (int victim = 0; victim < (level == Level.RAID1 ? 3 : 5); victim++) {
             boolean isCut = victim != 1; // the disk that has failed
-            for (int after = 0; isCut; after += 1 + random.nextInt(3)) {
+            for (int after = 0; isCut; after += 1 + random.nextInt(2)) {
                 TestVolume test = failed(level, " disk " + victim + " cut at " + after);
                 Set<Integer> lost = new Damage(test, level).lost;
                 test.disks.get(victim).cutAfter(after);
@@ -188,7 +188,7 @@ class PartialRecoveryTest {
                 test.close();
             }
         }
-        assertThat(cuts).isGreaterThan(10);
+        assertThat(cuts).isGreaterThan(20);
     }
 
     /** Lost blocks are zeroed, for which other members are read: one of these members fails in that moment. */
