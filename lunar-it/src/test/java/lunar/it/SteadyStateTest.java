@@ -20,6 +20,7 @@ import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
 import lunar.block.Devices;
 import lunar.block.StorageException;
+import lunar.testkit.CompilerPatience;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,7 +36,6 @@ class SteadyStateTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int WARM_UP_COMMANDS = 100_000;
     private static final int COMMANDS = 20_000;
-    private static final int RUNS = 20;
     private static final int DEPTH = 16;
     private static final int BYTES = 4096;
 
@@ -59,7 +59,8 @@ class SteadyStateTest {
             run(lun, write, WARM_UP_COMMANDS);
             List<String> seen = new ArrayList<>();
             boolean clean = false;
-            for (int i = 0; i < RUNS && !clean; i++) {
+            var patience = new CompilerPatience();
+            while (!clean && patience.lasts()) {
                 Map<String, Long> before = allocatedByThread();
                 long allBefore = THREADS.getTotalThreadAllocatedBytes();
                 run(lun, write, COMMANDS);

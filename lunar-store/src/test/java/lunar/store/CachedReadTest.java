@@ -19,6 +19,7 @@ import lunar.block.BlockRequest;
 import lunar.block.DeviceGoneException;
 import lunar.block.OutOfRangeException;
 import lunar.block.StorageException;
+import lunar.testkit.CompilerPatience;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -114,9 +115,8 @@ class CachedReadTest {
             run(device, write, REQUESTS);
             long[] own = threadsOf(device);
             long bytes = Long.MAX_VALUE;
-            // On a busy machine the compiler, which removes the last garbage, needs more than one run of time; what
-            // each request really makes is there in all of them.
-            for (int i = 0; i < MAX_RUNS && bytes >= CONSTANT_BYTES; i++) {
+            var patience = new CompilerPatience();
+            while (bytes >= CONSTANT_BYTES && patience.lasts()) {
                 long before = allocatedBytes(own);
                 run(device, read, REQUESTS);
                 run(device, write, REQUESTS);

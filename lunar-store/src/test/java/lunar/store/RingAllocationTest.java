@@ -12,6 +12,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import lunar.block.BlockRequest;
 import lunar.block.StorageException;
+import lunar.testkit.CompilerPatience;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 class RingAllocationTest {
     private static final int DEPTH = 16;
     private static final int REQUESTS = 40_000;
-    private static final int MAX_RUNS = 10;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     /** Allocation allowance of a run of any length, such as nodes of contended locks. */
@@ -106,9 +106,8 @@ class RingAllocationTest {
             var load = new Load(device);
             load.run(REQUESTS / 4);
             long ringBytes = Long.MAX_VALUE;
-            // Again until the compiler has seen it all, which takes its time where others want the processors, too.
-            for (int run = 0; run < MAX_RUNS
-                    && Math.max(ringBytes, load.submitBytes) >= CONSTANT_BYTES; run++) {
+            var patience = new CompilerPatience();
+            while (Math.max(ringBytes, load.submitBytes) >= CONSTANT_BYTES && patience.lasts()) {
                 long before = THREADS.getThreadAllocatedBytes(load.ringThread);
                 load.run(REQUESTS);
                 ringBytes = THREADS.getThreadAllocatedBytes(load.ringThread) - before;

@@ -13,13 +13,13 @@ import lunar.iscsi.pdu.ScsiCommand;
 import lunar.iscsi.pdu.TaskAttribute;
 import lunar.scsi.Lun;
 import lunar.store.MemoryDevice;
+import lunar.testkit.CompilerPatience;
 import org.junit.jupiter.api.Test;
 
 /**
  * Tests that READ and WRITE allocate nothing in the steady state, by the bytes that the loop's thread has allocated.
  */
 class AllocationTest {
-    private static final int MAX_RUNS = 100;
     private static final int BLOCKS = 8;
     private static final int BYTES = 512 * BLOCKS;
     private static final int DEPTH = 32;
@@ -78,8 +78,8 @@ class AllocationTest {
                     BLOCKS, keys);
             host.run(WARM_UP, DEPTH);
             double perCommand = Double.MAX_VALUE;
-            // Again until the compiler has seen it all, which takes its time where others want the processors, too.
-            for (int run = 0; run < MAX_RUNS && perCommand >= NOTHING; run++) {
+            var patience = new CompilerPatience();
+            while (perCommand >= NOTHING && patience.lasts()) {
                 long before = threads.getCurrentThreadAllocatedBytes();
                 host.run(COUNTED, DEPTH);
                 perCommand = (double) (threads.getCurrentThreadAllocatedBytes() - before)
@@ -106,7 +106,8 @@ class AllocationTest {
             for (boolean write : new boolean[]{false, true}) {
                 run(initiator, write, WARM_UP);
                 double perCommand = Double.MAX_VALUE;
-                for (int run = 0; run < MAX_RUNS && perCommand >= TRANSPORT; run++) {
+                var patience = new CompilerPatience();
+                while (perCommand >= TRANSPORT && patience.lasts()) {
                     long before = loopBytes();
                     run(initiator, write, COUNTED);
                     perCommand = (double) (loopBytes() - before) / COUNTED;

@@ -21,13 +21,13 @@ import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.Transport.Release;
+import lunar.testkit.CompilerPatience;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Counts the allocations of the threads of two loops while PDUs are exchanged. */
 class AllocationTest {
-    private static final int MAX_RUNS = 10;
     private static final int DEPTH = 16;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -152,9 +152,8 @@ class AllocationTest {
             run(client, Math.min(pdus, 30_000));
             long asking = Long.MAX_VALUE;
             long answering = Long.MAX_VALUE;
-            // Which takes its time where others want the processors, too.
-            for (int run = 0; run < MAX_RUNS
-                    && Math.max(asking, answering) >= CONSTANT_BYTES; run++) {
+            var patience = new CompilerPatience();
+            while (Math.max(asking, answering) >= CONSTANT_BYTES && patience.lasts()) {
                 long clientBefore = client.allocated();
                 long serverBefore = server.allocated();
                 run(client, pdus);

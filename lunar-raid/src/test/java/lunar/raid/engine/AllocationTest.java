@@ -18,13 +18,13 @@ import lunar.raid.engine.stripe.SliceCache;
 import lunar.raid.layout.Level;
 import lunar.raid.layout.Shape;
 import lunar.store.MemoryDevice;
+import lunar.testkit.CompilerPatience;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** In the steady state requests leave no garbage, also those that need a plan. */
 class AllocationTest {
     private static final int REQUESTS = 20_000;
-    private static final int MAX_RUNS = 20;
     private static final int CHUNK_BLOCKS = 16;
     private static final int BLOCK = 512;
     /** Bytes for a request that are as good as none: what the compiler gets rid of a little later. */
@@ -110,8 +110,8 @@ class AllocationTest {
         long warm = allocated(volume, requests);
         warm += allocated(volume, requests);
         long steady = Long.MAX_VALUE;
-        // On a busy machine the compiler needs more runs; what each request really makes is there in all of them.
-        for (int i = 0; i < MAX_RUNS && steady >= NEARLY_NOTHING * REQUESTS; i++) {
+        var patience = new CompilerPatience();
+        while (steady >= NEARLY_NOTHING * REQUESTS && patience.lasts()) {
             steady = allocated(volume, requests);
         }
         assertThat(steady).as("bytes of %d requests, %d while it got warm", REQUESTS, warm)

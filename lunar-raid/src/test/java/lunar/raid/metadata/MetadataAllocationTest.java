@@ -17,13 +17,13 @@ import lunar.raid.metadata.page.MemberSet;
 import lunar.raid.metadata.record.Consistency;
 import lunar.raid.metadata.record.VolumeRecord;
 import lunar.store.MemoryDevice;
+import lunar.testkit.CompilerPatience;
 import org.junit.jupiter.api.Test;
 
 /** Entries of the journal and bits of the bitmap leave no garbage, once the pools are full. */
 class MetadataAllocationTest {
     private static final VolumeRecord VOLUME = Volumes.volume(Level.RAID5, 3, Consistency.JOURNAL,
             3);
-    private static final int MAX_RUNS = 20;
     private static final int ROUNDS = 20_000;
 
     private final MemberSet members = new MemberSet(3, (_, why) -> {
@@ -41,12 +41,11 @@ class MetadataAllocationTest {
         VolumeJournal journal = JournalReplay
                 .of(VOLUME, members, 0b111, members, 0b111, JournalReplay.ANY).begin(0b111);
         IntentBitmap bitmap = IntentBitmap.open(members, VOLUME, 0b111, false);
-        // On a busy machine the compiler, which removes the last garbage, needs more than one run of time; what each
-        // entry really makes is there in all of them.
         long first = allocated(journal, bitmap);
         long steady = first;
         int runs = 1;
-        while (runs < MAX_RUNS && (runs == 1 || steady >= 2L * ROUNDS)) {
+        var patience = new CompilerPatience();
+        while (runs == 1 || (steady >= 2L * ROUNDS && patience.lasts())) {
             steady = allocated(journal, bitmap);
             runs++;
         }
