@@ -332,7 +332,11 @@ final class Ring implements AutoCloseable {
 
     private void enter(int ends, int flags, MemorySegment argument) throws IOException {
         INT.setRelease(rings, sqTailAt, sqTail);
-        int taken = calls.enter(state, descriptor, pending, ends, flags, argument);
+        int taken = calls.enter(descriptor, pending, ends, flags, argument);
+        if (taken < 0) { // again for errno, without waiting for a timeout again
+            time.set(ValueLayout.JAVA_LONG, TIME_NANOSECONDS, 0);
+            taken = calls.enter(state, descriptor, pending, ends, flags, argument);
+        }
         if (taken >= 0) {
             pending -= taken;
             return;

@@ -12,8 +12,9 @@ import java.util.Optional;
  * Functions of libc that a ring needs. There are none for io_uring itself, which is called through syscall(2).
  * Functions that may fail store errno in a segment of the caller.
  */
-record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHandle munmapHandle,
-        MethodHandle eventfdHandle, MethodHandle pipeHandle, MethodHandle readHandle,
+record RingCalls(MethodHandle syscallHandle, MethodHandle enterHandle, MethodHandle mmapHandle,
+        MethodHandle munmapHandle, MethodHandle eventfdHandle, MethodHandle pipeHandle,
+        MethodHandle readHandle,
         MethodHandle writeHandle, MethodHandle closeHandle) {
     static final Optional<RingCalls> LOOKUP = lookup();
 
@@ -52,6 +53,9 @@ record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHand
                 linker.downcallHandle(syscall.get(),
                         FunctionDescriptor.of(word, word, word, word, word, word, word, word),
                         errno, Linker.Option.firstVariadicArg(1)),
+                linker.downcallHandle(syscall.get(),
+                        FunctionDescriptor.of(word, word, word, word, word, word, word, word),
+                        Linker.Option.firstVariadicArg(1)),
                 linker.downcallHandle(mmap.get(),
                         FunctionDescriptor.of(word, word, word, number, number, number, word),
                         errno),
@@ -70,6 +74,22 @@ record RingCalls(MethodHandle syscallHandle, MethodHandle mmapHandle, MethodHand
     /** io_uring_setup(2): a descriptor, or negative. */
     int setup(MemorySegment state, int entries, MemorySegment params) {
         return (int) syscall(state, SETUP, entries, params.address(), 0, 0, 0, 0);
+    }
+
+    /**
+     * Calls io_uring_enter(2) without storing errno, and so without the slice of a segment that the JDK makes for that
+     * in each call, and which not every compilation removes. Returns the number of entries consumed, or a negative
+     * value.
+     *
+     * @param argument struct io_uring_getevents_arg if the flags require it, otherwise 0 bytes
+     */
+    int enter(int ring, int submit, int minComplete, int flags, MemorySegment argument) {
+        try {
+            return (int) (long) enterHandle.invokeExact(ENTER, (long) ring, (long) submit,
+                    (long) minComplete, (long) flags, argument.address(), argument.byteSize());
+        } catch (Throwable e) {
+            throw new AssertionError("io_uring_enter(2)", e);
+        }
     }
 
     /**

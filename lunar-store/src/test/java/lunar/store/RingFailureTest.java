@@ -94,7 +94,9 @@ class RingFailureTest {
                                 long.class));
                 MethodHandle read = MethodHandles.lookup().bind(this, "read",
                         real.readHandle().type());
-                return new RingCalls(handle, real.mmapHandle(), real.munmapHandle(),
+                MethodHandle enter = MethodHandles.lookup().bind(this, "enter",
+                        real.enterHandle().type());
+                return new RingCalls(handle, enter, real.mmapHandle(), real.munmapHandle(),
                         real.eventfdHandle(), real.pipeHandle(), read, real.writeHandle(),
                         real.closeHandle());
             } catch (ReflectiveOperationException e) {
@@ -108,29 +110,38 @@ class RingFailureTest {
             return (long) real.readHandle().invokeExact(state, descriptor, into, bytes);
         }
 
+        long enter(long call, long ring, long submit, long ends, long flags, long argument,
+                long bytes) throws Throwable {
+            return isFailing()
+                    ? -1
+                    : call(MemorySegment.NULL, call, ring, submit, ends, flags, argument, bytes);
+        }
+
+        private boolean isFailing() { return taken.getCount() == 0 && failures > 0; }
+
         long call(MemorySegment state, long call, long ring, long submit, long ends, long flags,
                 long argument, long bytes) throws Throwable {
-            MethodHandle next = real.syscallHandle();
             if (call != ENTER) {
-                return (long) next.invokeExact(state, call, ring, submit, ends, flags, argument,
+                return (long) real.syscallHandle().invokeExact(state, call, ring, submit, ends,
+                        flags, argument,
                         bytes);
             }
-            if (taken.getCount() == 0 && failures > 0) {
+            if (isFailing()) {
                 submitted.await();
                 failures--;
                 ERRNO.set(state, 0L, Errno.EIO);
                 return -1;
             }
             // In two calls, so that the test knows of what was taken while the second one waits.
+            MethodHandle next = real.enterHandle();
             long count = submit == 0
                     ? 0
-                    : (long) next.invokeExact(state, call, ring, submit, 0L, 0L, 0L, 0L);
+                    : (long) next.invokeExact(call, ring, submit, 0L, 0L, 0L, 0L);
             for (long i = 0; i < count; i++) {
                 taken.countDown();
             }
             if ((flags & GETEVENTS) != 0 && count == submit) {
-                long _ = (long) next.invokeExact(state, call, ring, 0L, ends, flags, argument,
-                        bytes);
+                long _ = (long) next.invokeExact(call, ring, 0L, ends, flags, argument, bytes);
             }
             return count;
         }

@@ -1,6 +1,7 @@
 package lunar.cli.raid.control;
 
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
@@ -29,7 +30,7 @@ public final class ControlClient implements VolumeControl {
     /** A device may be opened meanwhile, or a volume stopped. */
     private static final Duration PATIENCE = Duration.ofMinutes(3);
     /** Time for the first answer: a process that was stopped accepts connections, and answers nothing. */
-    private static final Duration FIRST_ANSWER = Duration.ofSeconds(5);
+    private static final Duration FIRST_ANSWER = Duration.ofSeconds(30);
 
     private final JsonLines lines;
 
@@ -128,12 +129,21 @@ public final class ControlClient implements VolumeControl {
         request.put("command", command);
         request.putAll(more);
         lines.write(request);
-        JsonNode answer = lines.read(patience).orElseThrow(
-                () -> new IOException("the process that runs the volume has ended"));
+        JsonNode answer = read(patience);
         if (!answer.path("ok").asBoolean(false)) {
             throw new IOException(answer.path("error").asString("no answer"));
         }
         return answer;
+    }
+
+    private JsonNode read(Duration patience) throws IOException {
+        try {
+            return lines.read(patience).orElseThrow(
+                    () -> new IOException("the process that runs the volume has ended"));
+        } catch (SocketTimeoutException e) {
+            throw new IOException("the process that runs the volume does not answer within "
+                    + patience.toSeconds() + " s", e);
+        }
     }
 
     @Override

@@ -2,13 +2,16 @@ package lunar.cli.raid.control;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -30,6 +33,7 @@ final class JsonLines implements AutoCloseable {
      * Returns the next line; empty if the other end has closed.
      *
      * @param most timeout, after which the connection is closed
+     * @throws SocketTimeoutException if that has happened
      */
     Optional<JsonNode> read(Duration most) throws IOException {
         var deadline = new CompletableFuture<Void>();
@@ -38,10 +42,22 @@ final class JsonLines implements AutoCloseable {
             return null;
         });
         try {
-            return read();
+            Optional<JsonNode> line = read();
+            if (deadline.complete(null)) {
+                return line;
+            }
+            throw late(most, null);
+        } catch (ClosedChannelException e) {
+            throw deadline.complete(null) ? e : late(most, e);
         } finally {
             deadline.complete(null);
         }
+    }
+
+    private static IOException late(Duration most, @Nullable Exception cause) {
+        var late = new SocketTimeoutException("nothing received within " + most.toSeconds() + " s");
+        late.initCause(cause);
+        return late;
     }
 
     private Optional<JsonNode> read() throws IOException {
