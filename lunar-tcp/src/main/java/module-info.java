@@ -1,4 +1,4 @@
-/** TCP as a transport of iSCSI: selector loops over plain NIO. */
+/** TCP as a transport of iSCSI, plain and with TLS: selector loops over plain NIO. */
 module lunar.tcp {
     requires transitive lunar.iscsi;
     requires lunar.loop;
@@ -6,5 +6,6 @@ module lunar.tcp {
 
     exports lunar.tcp;
 
-    provides lunar.iscsi.spi.TransportProvider with lunar.tcp.TcpTransportProvider;
+    provides lunar.iscsi.spi.TransportProvider with lunar.tcp.TcpTransportProvider,
+            lunar.tcp.TlsTransportProvider;
 }

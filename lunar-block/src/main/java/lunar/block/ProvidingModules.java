@@ -20,7 +20,7 @@ final class ProvidingModules {
     private static Map<String, String> byScheme() {
         var modules = new HashMap<String, String>();
         Set.of("ram", "file", "disk").forEach(scheme -> modules.put(scheme, "lunar-store"));
-        Set.of("iscsi", "iser").forEach(scheme -> modules.put(scheme, "lunar-initiator"));
+        Set.of("iscsi", "iscsis", "iser").forEach(scheme -> modules.put(scheme, "lunar-initiator"));
         Set.of("raid0", "raid1", "raid5", "raid6", "raid10", "linear")
                 .forEach(scheme -> modules.put(scheme, "lunar-raid"));
         return Map.copyOf(modules);

@@ -22,6 +22,7 @@ import picocli.CommandLine.Model.CommandSpec;
                 "  encrypt=disk.key:file:disk.img  any of these, encrypted with a key of 'lunar key create'",
                 "  osd:DIR?create=true            an object store, to serve; 'lunar osd' uses it",
                 "  iscsi://[user[%%secret]@]host[:port]/iqn/lun?header-digest=crc32c",
+                "  iscsis://host[:port]/iqn/lun?tls-ca=ca.pem  the same over TLS",
                 "  raid5:vol                      a volume of several devices, from the config file; "
                         + "also raid0: raid1: raid6: raid10: linear:",
                 "  raid5:vol?member=URI&member=URI  the same without a config file, each URI's %% and & "

@@ -264,7 +264,7 @@ class AdminCommandTest extends AdminCommandFixture {
 
     @Test
     void shouldAnswerOverTls() throws Exception {
-        TestCertificates.writeTo(folder);
+        var _ = TestCertificates.in(folder);
         Path token = Files.writeString(folder.resolve("token"), "a-token-of-the-tests\n");
         Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
         Path file = config("ram:1MiB");

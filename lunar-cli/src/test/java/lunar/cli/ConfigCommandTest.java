@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import lunar.testkit.TestCertificates;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -217,6 +218,51 @@ class ConfigCommandTest {
                 one -> assertThat(one).startsWith("1:28: ").contains("nowhere.invalid"),
                 one -> assertThat(one).startsWith("1:47: ").contains("HOST:PORT"),
                 one -> assertThat(one).startsWith("3:1: other machines can reach"));
+    }
+
+    /** Each at its own portal, and what is wrong elsewhere too. */
+    @Test
+    void shouldCheckFilesOfPortals() throws IOException {
+        var _ = TestCertificates.in(folder);
+        secret("readable.key", Files.readString(folder.resolve("server.key")), "rw-r--r--");
+        secret("writable.key", Files.readString(folder.resolve("server.key")), "rw-rw-rw-");
+        assertThat(check(
+                """
+                        portals = [
+                            { listen = "127.0.0.1:1", transport = "iscsis", certificate = "FOLDER/server.pem", key = "FOLDER/server.key" },
+                            { listen = "127.0.0.1:2", transport = "iscsis", certificate = "FOLDER/none.pem", key = "FOLDER/server.key" },
+                            { listen = "[::1]:3", transport = "iscsis", certificate = "FOLDER/server.pem", key = "FOLDER/writable.key" },
+                            { listen = "nowhere.invalid:4", transport = "iscsis", certificate = "FOLDER/server.pem", key = "FOLDER/none.key" },
+                            { listen = "127.0.0.1:5", transport = "iscsis", certificate = "FOLDER/server.pem", key = "FOLDER/readable.key" },
+                            { listen = "127.0.0.1:6", transport = "iscsis", certificate = "FOLDER/expired.pem", key = "FOLDER/server.key" },
+                            { listen = "127.0.0.1:7", transport = "iscsis" },
+                        ]
+                        [[portal-group]]
+                        tag = 2
+                        portals = [{ listen = "127.0.0.1:8", transport = "iscsis", certificate = "FOLDER/server.pem", key = "FOLDER/server.key", client-ca = "FOLDER/none.pem" }]
+                        [[target]]
+                        iqn = "iqn.2026-11.org.example:a"
+                        luns = ["ram:1MiB"]
+                        chap = "me:@FOLDER/missing"
+                        """,
+                1)).satisfiesExactly(
+                        one -> assertThat(one).startsWith("3:53: portal 127.0.0.1:2: ")
+                                .contains("none.pem"),
+                        one -> assertThat(one).isEqualTo("4:49: portal [::1]:3: key file"
+                                + " FOLDER/writable.key can be written by other users; chmod 600 it"),
+                        one -> assertThat(one).startsWith("5:7: ").contains("unknown host"),
+                        one -> assertThat(one).startsWith("5:59: portal nowhere.invalid:4: ")
+                                .contains("none.key"),
+                        one -> assertThat(one)
+                                .isEqualTo("6:53: warning: portal 127.0.0.1:5: key file"
+                                        + " FOLDER/readable.key can be read by other users; chmod 600 it"),
+                        one -> assertThat(one).startsWith("7:53: warning: portal 127.0.0.1:6: the"
+                                + " certificate in FOLDER/expired.pem expired on ")
+                                .endsWith(": renew it"),
+                        one -> assertThat(one).startsWith("8:5: ").contains("needs 'certificate'"),
+                        one -> assertThat(one).startsWith("12:60: portal 127.0.0.1:8: ")
+                                .contains("none.pem"),
+                        one -> assertThat(one).startsWith("16:1: ").contains("does not exist"));
     }
 
     @Test

@@ -21,6 +21,7 @@ import java.util.TreeMap;
 import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.spi.LoopOptions;
 import lunar.iscsi.spi.Polling;
+import lunar.iscsi.spi.TlsFiles;
 import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 import lunar.isns.IsnsServer;
@@ -52,6 +53,29 @@ class ConfigFileTest {
         assertThat(config.portals()).containsExactly(ServerPlan.Listen.on("127.0.0.1", 3260),
                 ServerPlan.Listen.on("127.0.0.1", 3260).withTransport(Transports.ISER));
         assertThat(config.limits().loops().device()).contains("libfabric:tcp");
+    }
+
+    @Test
+    void shouldReadPortalsWithTls() throws Exception {
+        ConfigFile config = ConfigFile.read(file("""
+                portals = [{ listen = "127.0.0.1:3261", transport = "iscsis", \
+                certificate = "/a.pem", key = "/a.key", client-ca = "/hosts.pem" }]
+                luns = ["ram:1MiB"]
+                """));
+        assertThat(config.portals()).containsExactly(ServerPlan.Listen.on("127.0.0.1", 3261)
+                .withTransport(Transports.ISCSIS)
+                .withTls(TlsFiles.of(Path.of("/a.pem"), Path.of("/a.key"))
+                        .withAuthorities(Path.of("/hosts.pem"))));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+            "transport = \"iscsis\" | needs 'certificate' and 'key'",
+            "transport = \"iscsis\", key = \"a.key\" | needs 'certificate' and 'key'",
+            "client-ca = \"ca.pem\" | 'client-ca' is for a portal with transport = \"iscsis\""})
+    void shouldExplainPortalsWithoutTheirFiles(String keys, String what) throws Exception {
+        Path wrong = file("portals = [{ listen = \"127.0.0.1:3261\", " + keys + " }]\n");
+        assertThatThrownBy(() -> ConfigFile.read(wrong)).hasMessageContaining(what);
     }
 
     @Test
@@ -218,7 +242,8 @@ class ConfigFileTest {
                     luns = ['ram:1MiB', {lun = 0, uri = 'ram:'}] | LUN 0 is configured twice
                     luns = [{lun = -1, uri = 'ram:1MiB'}]        | 'lun' must be a number from 0 to 16383
                     portals = ['[::1]', '[::1]:3260']            | portal [::1]:3260 is configured twice
-                    portals = [{listen = '[::1]', transport = 'ib'}] | 'ib' is not a transport; there are [iscsi, iser]
+                    portals = ['[::1]', {listen = '[::1]:3260', transport = 'iscsis', certificate = 'a', key = 'b'}] | :1:22: portal [::1]:3260 is configured for iscsi and iscsis, which share the ports of TCP; give one of them another port
+                    portals = [{listen = '[::1]', transport = 'ib'}] | 'ib' is not a transport; there are [iscsi, iscsis, iser]
                     portals = [{advertise = 'a:1'}]              | a portal has no 'listen'
                     portals = [{listen = '[::1]', to = 'a:1'}]   | unknown key 'to' of a portal
                     portal-group = [{portals = ['::1']}]         | a portal group has no 'tag'

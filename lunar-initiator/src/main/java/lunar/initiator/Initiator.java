@@ -286,9 +286,12 @@ public final class Initiator implements AutoCloseable {
         }
         Transport transport;
         try {
+            if (session.scheme().equals(Transports.ISCSIS)
+                    && session.tls().key().isPresent()) {
+                PrivateKeyFile.require(session.tls().key().get());
+            }
             transport = transports.loops(session.scheme()).connect(portal,
-                    session.timeouts().connectMs(),
-                    receiver);
+                    session.timeouts().connectMs(), session.tls(), receiver);
         } catch (IOException e) {
             throw new IOException(what + ": cannot connect: " + e.getMessage(), e);
         }

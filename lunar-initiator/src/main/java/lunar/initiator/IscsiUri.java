@@ -20,6 +20,8 @@ import lunar.iscsi.login.DigestChoice;
 import lunar.iscsi.login.Offer;
 import lunar.iscsi.login.Secret;
 import lunar.iscsi.spi.Polling;
+import lunar.iscsi.spi.TlsFiles;
+import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.Lun;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * iscsi://[user[%secret]@]host[:port]/target-name[/lun][?option=value&amp;option=value]
  * </pre>
+ *
+ * <p>{@code iscsis} instead of {@code iscsi} is TCP with TLS, {@code iser} is RDMA.
  *
  * <p>The first percent sign separates user and secret, as in libiscsi; after it, percent and two hexadecimal digits
  * encode a byte. An IPv6 address is written in brackets. A secret in a file is safer than one on a command line.
@@ -56,6 +60,8 @@ import org.jspecify.annotations.Nullable;
  * logout-timeout                for the logout when the device or session is closed: 5s
  * poll                          how long the event loop polls before it sleeps: auto, off, or a time such as 50us
  * rdma-provider                 of iser: the RDMA device, or the first parts of its name, such as libfabric:shm
+ * tls-ca                        of iscsis: PEM file with the certificates to trust; default: those of the JDK
+ * tls-certificate, tls-key      of iscsis: PEM files with the initiator's certificate and its key, for mutual TLS
  * </pre>
  *
  * @param lun the LUN, if the URI has one
@@ -87,8 +93,10 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
             "connections", "initiator", "mutual-user", "mutual-secret-file", "secret-file",
             "chap-algorithms", "queue-depth", "policy", "no-path-retry", "error-recovery-level",
             "keep-alive", "connect-timeout", "login-timeout", "command-timeout", "abort-timeout",
-            "logout-timeout", "write-cache", "poll", "rdma-provider");
-    private static final Set<String> SCHEMES = Set.of("iscsi", "iser");
+            "logout-timeout", "write-cache", "poll", "rdma-provider", "tls-ca", "tls-certificate",
+            "tls-key");
+    private static final Set<String> SCHEMES = Set.of(Transports.ISCSI, Transports.ISCSIS,
+            Transports.ISER);
 
     /** Authority, target name, LUN. */
     private static final Pattern REST = Pattern.compile("//([^/]*)/([^/]*)(?:/([^/]*))?");
@@ -119,7 +127,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
      */
     public static IscsiUri of(DeviceUri uri) {
         if (!SCHEMES.contains(uri.scheme())) {
-            throw wrong(uri, "has another scheme than iscsi: or iser:");
+            throw wrong(uri, "has another scheme than iscsi:, iscsis: or iser:");
         }
         uri.requireKnownOptions(OPTIONS);
         Matcher rest = REST.matcher(uri.rest());
@@ -143,7 +151,7 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
         options = new SessionOptions(uri.scheme(), options.portal(), target, options.offer(),
                 chap(uri, authority.group(1), authority.group(2)), timeouts(uri),
                 number(uri, "queue-depth", SessionOptions.DEFAULT_QUEUE_DEPTH),
-                connections(uri), List.of());
+                connections(uri), List.of(), tls(uri));
         return new IscsiUri(Optional.ofNullable(rest.group(3)).map(lun -> lun(uri, lun)),
                 uri.option("initiator"), polling(uri), rdmaProvider(uri), options,
                 paths(uri));
@@ -163,6 +171,29 @@ public record IscsiUri(Optional<Lun> lun, Optional<String> initiatorName, Pollin
             throw wrong(uri, "has an rdma-provider, which is for iser:");
         }
         return name;
+    }
+
+    private static TlsFiles tls(DeviceUri uri) {
+        Optional<Path> authorities = tlsFile(uri, "tls-ca");
+        Optional<Path> certificate = tlsFile(uri, "tls-certificate");
+        Optional<Path> key = tlsFile(uri, "tls-key");
+        if (certificate.isPresent() != key.isPresent()) {
+            throw wrong(uri, "needs both tls-certificate and tls-key for mutual TLS");
+        }
+        return new TlsFiles(authorities, certificate, key);
+    }
+
+    private static Optional<Path> tlsFile(DeviceUri uri, String option) {
+        Optional<String> name = uri.option(option);
+        if (name.isPresent() && !uri.scheme().equals(Transports.ISCSIS)) {
+            throw wrong(uri, "has a " + option + ", which is for iscsis:");
+        }
+        try {
+            return name.map(Path::of);
+        } catch (InvalidPathException e) {
+            throw new IllegalArgumentException(
+                    "'" + name.get() + "' in " + option + " is not a valid file name", e);
+        }
     }
 
     private static Paths paths(DeviceUri uri) {

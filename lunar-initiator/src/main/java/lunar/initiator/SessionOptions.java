@@ -6,6 +6,7 @@ import java.util.OptionalInt;
 import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.login.ChapCredentials;
 import lunar.iscsi.login.Offer;
+import lunar.iscsi.spi.TlsFiles;
 import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 
@@ -13,7 +14,7 @@ import lunar.iscsi.text.TargetAddress;
  * Options of a session: target, transport, authentication, limits. Start from {@link #of}, or from a URI by
  * {@link IscsiUri#sessionOptions}.
  *
- * @param scheme transport: {@code iscsi} for TCP, {@code iser} for RDMA
+ * @param scheme transport: {@code iscsi} for TCP, {@code iscsis} for TLS, {@code iser} for RDMA
  * @param portal portal of the target
  * @param targetName the target's iSCSI name
  * @param offer parameters offered in the negotiation, such as digests and bursts
@@ -23,10 +24,11 @@ import lunar.iscsi.text.TargetAddress;
  * @param connections connections of the session, as far as the target allows (MC/S, RFC 7143 section 4.2.2)
  * @param otherPortals further portals for connections of the session, each with its portal group tag, as discovered;
  *        those in the session's group are used
+ * @param tls PEM files of a session over TLS, read for each connection; other transports ignore them
  */
 public record SessionOptions(String scheme, TargetAddress portal, String targetName, Offer offer,
         Optional<ChapOptions> chap, Timeouts timeouts, int queueDepth, int connections,
-        List<TargetAddress> otherPortals) {
+        List<TargetAddress> otherPortals, TlsFiles tls) {
     /** Default for the number of commands at the target at once. */
     public static final int DEFAULT_QUEUE_DEPTH = 128;
 
@@ -54,31 +56,31 @@ public record SessionOptions(String scheme, TargetAddress portal, String targetN
         return new SessionOptions(Transports.ISCSI,
                 new TargetAddress(host, port, OptionalInt.empty()),
                 targetName, Offer.DEFAULT, Optional.empty(), Timeouts.DEFAULT, DEFAULT_QUEUE_DEPTH,
-                1, List.of());
+                1, List.of(), TlsFiles.NONE);
     }
 
     /** Returns these options with the transport of another scheme. */
     public SessionOptions withTransport(String value) {
         return new SessionOptions(value, portal, targetName, offer, chap, timeouts, queueDepth,
-                connections, otherPortals);
+                connections, otherPortals, tls);
     }
 
     /** Returns these options with another portal. */
     public SessionOptions withPortal(TargetAddress value) {
         return new SessionOptions(scheme, value, targetName, offer, chap, timeouts, queueDepth,
-                connections, otherPortals);
+                connections, otherPortals, tls);
     }
 
     /** Returns these options with another offer. */
     public SessionOptions withOffer(Offer value) {
         return new SessionOptions(scheme, portal, targetName, value, chap, timeouts, queueDepth,
-                connections, otherPortals);
+                connections, otherPortals, tls);
     }
 
     /** Returns these options with CHAP as the given options specify it. */
     public SessionOptions withChap(ChapOptions value) {
         return new SessionOptions(scheme, portal, targetName, offer, Optional.of(value), timeouts,
-                queueDepth, connections, otherPortals);
+                queueDepth, connections, otherPortals, tls);
     }
 
     /** Returns these options with CHAP, where the initiator proves itself by the given credentials. */
@@ -113,31 +115,37 @@ public record SessionOptions(String scheme, TargetAddress portal, String targetN
     /** Returns options for a discovery session at the same portal, with the same secrets. */
     SessionOptions forDiscovery() {
         return new SessionOptions(scheme, portal, "", Offer.DEFAULT, chap, timeouts, 1, 1,
-                List.of());
+                List.of(), tls);
     }
 
     /** Returns these options with other timeouts. */
     public SessionOptions withTimeouts(Timeouts value) {
         return new SessionOptions(scheme, portal, targetName, offer, chap, value, queueDepth,
-                connections, otherPortals);
+                connections, otherPortals, tls);
     }
 
     /** Returns these options with another queue depth. */
     public SessionOptions withQueueDepth(int value) {
         return new SessionOptions(scheme, portal, targetName, offer, chap, timeouts, value,
-                connections, otherPortals);
+                connections, otherPortals, tls);
     }
 
     /** Returns these options with another number of connections. */
     public SessionOptions withConnections(int value) {
         return new SessionOptions(scheme, portal, targetName, offer, chap, timeouts, queueDepth,
-                value, otherPortals);
+                value, otherPortals, tls);
     }
 
     /** Returns these options with other portals for further connections. */
     public SessionOptions withOtherPortals(List<TargetAddress> value) {
         return new SessionOptions(scheme, portal, targetName, offer, chap, timeouts, queueDepth,
-                connections, value);
+                connections, value, tls);
+    }
+
+    /** Returns these options with other files for TLS. */
+    public SessionOptions withTls(TlsFiles value) {
+        return new SessionOptions(scheme, portal, targetName, offer, chap, timeouts, queueDepth,
+                connections, otherPortals, value);
     }
 
     /**

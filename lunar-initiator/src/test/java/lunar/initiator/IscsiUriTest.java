@@ -1,6 +1,7 @@
 package lunar.initiator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
@@ -9,6 +10,7 @@ import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.login.ChapCredentials;
 import lunar.iscsi.login.DigestChoice;
 import lunar.iscsi.login.Secret;
+import lunar.iscsi.spi.TlsFiles;
 import lunar.scsi.Lun;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,6 +51,27 @@ class IscsiUriTest {
     void shouldPartUserAndSecretAtTheFirstPercentSign(String written, String user, String secret) {
         assertThat(IscsiUri.parse("iscsi://" + written + "@host/" + TARGET).sessionOptions()
                 .credentials()).contains(new ChapCredentials(user, Secret.of(secret)));
+    }
+
+    @Test
+    void shouldReadFilesOfTls() {
+        String bare = "iscsis://host/" + TARGET;
+        assertThat(IscsiUri.parse(bare).sessionOptions().tls()).isEqualTo(TlsFiles.NONE);
+        SessionOptions options = IscsiUri.parse(
+                bare + "?tls-ca=ca.pem&tls-certificate=own.pem&tls-key=own.key").sessionOptions();
+        assertThat(options.scheme()).isEqualTo("iscsis");
+        assertThat(options.tls()).isEqualTo(
+                TlsFiles.of(Path.of("own.pem"), Path.of("own.key"))
+                        .withAuthorities(Path.of("ca.pem")));
+        assertThat(options.forDiscovery().tls()).isEqualTo(options.tls());
+        assertThat(options.withQueueDepth(2).withConnections(2).tls()).isEqualTo(options.tls());
+        for (String wrong : new String[]{"?tls-key=own.key", "?tls-certificate=own.pem"}) {
+            assertThatIllegalArgumentException().isThrownBy(() -> IscsiUri.parse(bare + wrong))
+                    .withMessageContaining("needs both tls-certificate and tls-key");
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> IscsiUri.parse("iscsi://host/" + TARGET + "?tls-ca=ca.pem"))
+                .withMessageContaining("has a tls-ca, which is for iscsis:");
     }
 
     @ParameterizedTest

@@ -38,7 +38,7 @@ class AdminTlsIT {
     @BeforeEach
     void write() throws Exception {
         Peer.assume("curl");
-        TestCertificates.writeTo(folder);
+        var _ = TestCertificates.in(folder);
         Path token = Files.writeString(folder.resolve("token"), TOKEN);
         Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
     }

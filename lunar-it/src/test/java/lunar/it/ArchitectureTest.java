@@ -40,7 +40,7 @@ class ArchitectureTest {
             Map.entry("scsi", new Rule(List.of())),
             Map.entry("iscsi", new Rule(List.of("scsi"))),
             Map.entry("loop", new Rule(List.of("iscsi", "scsi"))),
-            Map.entry("tcp", new Rule(List.of("loop", "iscsi", "scsi"))),
+            Map.entry("tcp", new Rule(List.of("loop", "iscsi", "scsi"), "javax.net.ssl..")),
             Map.entry("iser", new Rule(List.of("loop", "rdma", "iscsi", "scsi"))),
             Map.entry("isns", new Rule(List.of())),
             Map.entry("osd", new Rule(List.of("scsi"), "javax.crypto..")), // its integrity check values

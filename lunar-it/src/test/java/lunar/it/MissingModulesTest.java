@@ -144,7 +144,7 @@ class MissingModulesTest {
             String advice = missing(artifact);
             assertThatThrownBy(() -> loops.invoke(transports, scheme)).cause()
                     .isInstanceOf(IOException.class)
-                    .hasMessage("no transport for " + scheme + ": " + (scheme.equals("iscsi")
+                    .hasMessage("no transport for " + scheme + ": " + (artifact.equals("lunar-tcp")
                             ? advice.replace("add it", "add it, or org.lunar:lunar-starter,")
                             : advice));
             assertThatThrownBy(() -> loops.invoke(transports, "quic")).cause()

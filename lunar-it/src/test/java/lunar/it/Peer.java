@@ -27,7 +27,7 @@ final class Peer implements AutoCloseable {
             Map.entry("sgdisk", "gdisk"), Map.entry("mkfs.vfat", "dosfstools"),
             Map.entry("mcopy", "mtools"), Map.entry("tshark", "tshark"),
             Map.entry("mke2fs", "e2fsprogs"), Map.entry("chromium", "chromium"),
-            Map.entry("curl", "curl"));
+            Map.entry("curl", "curl"), Map.entry("stunnel4", "stunnel4"));
 
     /** Output of a program that has ended. */
     record Result(List<String> command, int status, String output) {

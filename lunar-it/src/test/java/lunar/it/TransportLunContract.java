@@ -10,6 +10,7 @@ import lunar.initiator.Initiator;
 import lunar.initiator.SessionOptions;
 import lunar.initiator.multipath.MultipathDevice;
 import lunar.initiator.multipath.MultipathOptions;
+import lunar.iscsi.spi.TlsFiles;
 import lunar.scsi.Lun;
 import lunar.store.MemoryDevice;
 import lunar.target.PortalSpec;
@@ -32,12 +33,22 @@ abstract class TransportLunContract extends BlockDeviceContract {
         this.scheme = scheme;
     }
 
+    /** Returns the portal's files of TLS, for a transport that has it. */
+    TlsFiles tlsOfServer() {
+        return TlsFiles.NONE;
+    }
+
+    /** Returns the initiator's files of TLS, for a transport that has it. */
+    TlsFiles tlsOfInitiator() {
+        return TlsFiles.NONE;
+    }
+
     @Override
     protected BlockDevice create(long blockCount) throws Exception {
         var server = TargetServer.builder()
                 .portal(PortalSpec
                         .of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-                        .withTransport(scheme))
+                        .withTransport(scheme).withTls(tlsOfServer()))
                 .target(TargetSpec.of(TARGET).withLun(0,
                         MemoryDevice.create(blockCount * 512, 512)))
                 .start();
@@ -48,7 +59,8 @@ abstract class TransportLunContract extends BlockDeviceContract {
 
     private BlockDevice open() throws Exception {
         return MultipathDevice.open(initiator, MultipathOptions.of(
-                List.of(SessionOptions.of("127.0.0.1", port, TARGET).withTransport(scheme)),
+                List.of(SessionOptions.of("127.0.0.1", port, TARGET).withTransport(scheme)
+                        .withTls(tlsOfInitiator())),
                 Lun.ZERO));
     }
 

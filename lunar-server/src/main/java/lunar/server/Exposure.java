@@ -14,7 +14,7 @@ final class Exposure {
         var portals = new ArrayList<PortalSpec>();
         for (ServerPlan.Listen each : plan.portals()) {
             portals.add(new PortalSpec(each.resolve(), each.group(), each.advertised(),
-                    each.moved(), each.transport(), false));
+                    each.moved(), each.transport(), false, each.tls()));
         }
         return portals;
     }

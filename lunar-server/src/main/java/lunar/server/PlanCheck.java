@@ -25,6 +25,7 @@ public final class PlanCheck {
     private static final Set<String> FILES = Set.of("file", "disk");
 
     private final ServerPlan plan;
+    private final ServerListener listener;
     private final List<PortalSpec> portals;
     private final ChapPolicies policies;
     private final Map<DeviceKey, ServerPlan.Lun> units = new HashMap<>();
@@ -33,13 +34,24 @@ public final class PlanCheck {
     /**
      * Creates a check, which resolves the names of the portals.
      *
-     * @param listener is warned of secrets that are short, or that others can read
+     * @param listener is warned of secrets that are short, of secrets and keys that others can read, and of
+     *        certificates that expire
      * @throws InvalidPlanException if the host of a portal is unknown; the message is one line
      */
     public PlanCheck(ServerPlan plan, ServerListener listener) throws InvalidPlanException {
         this.plan = plan;
+        this.listener = listener;
         portals = Exposure.portals(plan);
         policies = new ChapPolicies(listener);
+    }
+
+    /**
+     * Checks the certificate, the key and the trusted certificates of a portal with TLS.
+     *
+     * @throws InvalidPlanException if they cannot be used, or others could have written the key; one line for a person
+     */
+    public void portal(ServerPlan.Listen portal) throws InvalidPlanException {
+        PortalFiles.check(portal, listener);
     }
 
     /**

@@ -15,6 +15,7 @@ import lunar.block.DeviceUri;
 import lunar.iscsi.login.ChapAlgorithm;
 import lunar.iscsi.login.DigestChoice;
 import lunar.iscsi.spi.LoopOptions;
+import lunar.iscsi.spi.TlsFiles;
 import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 import lunar.isns.IsnsServer;
@@ -84,10 +85,18 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
      * @param group tag of its portal group
      * @param advertised where initiators reach it, if not where it listens
      * @param moved where it sends initiators
-     * @param transport scheme of its transport: {@code iscsi} for TCP, {@code iser} for RDMA
+     * @param transport scheme of its transport: {@code iscsi} for TCP, {@code iscsis} for TLS, {@code iser} for RDMA
+     * @param tls PEM files of a portal with TLS, read at each start and reload; no user but that of the server may
+     *        write the key
      */
     public record Listen(String host, int port, int group, Optional<TargetAddress> advertised,
-            Optional<Absence.Moved> moved, String transport) {
+            Optional<Absence.Moved> moved, String transport, TlsFiles tls) {
+        /** A portal without TLS. */
+        public Listen(String host, int port, int group, Optional<TargetAddress> advertised,
+                Optional<Absence.Moved> moved, String transport) {
+            this(host, port, group, advertised, moved, transport, TlsFiles.NONE);
+        }
+
         /** A portal of the default group, over TCP. */
         public static Listen on(String host, int port) {
             return new Listen(host, port, DEFAULT_GROUP, Optional.empty(), Optional.empty(),
@@ -96,7 +105,12 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
 
         /** Returns a copy with the transport of another scheme. */
         public Listen withTransport(String scheme) {
-            return new Listen(host, port, group, advertised, moved, scheme);
+            return new Listen(host, port, group, advertised, moved, scheme, tls);
+        }
+
+        /** Returns a copy with other files for TLS, which the transport {@code iscsis} uses. */
+        public Listen withTls(TlsFiles files) {
+            return new Listen(host, port, group, advertised, moved, transport, files);
         }
 
         InetSocketAddress resolve() throws InvalidPlanException {

@@ -62,7 +62,7 @@ public final class StorageServer implements AutoCloseable {
         var assembly = new TargetAssembly(round, this.listener);
         boolean started = false;
         try {
-            server = builder(plan, assembly).start();
+            server = builder(plan, assembly, listener, true).start();
             started = true;
         } catch (IllegalArgumentException e) {
             throw InvalidPlanException.of(e);
@@ -131,7 +131,7 @@ public final class StorageServer implements AutoCloseable {
         }
         ServerPlan before = running.configured();
         ServerPlan wanted = next.configured();
-        ServerChange change = apply(next);
+        ServerChange change = apply(next, true);
         if (!wanted.state().equals(before.state())) {
             listener.warned("the change of the 'state' directory takes effect at the next start",
                     null);
@@ -171,7 +171,7 @@ public final class StorageServer implements AutoCloseable {
             requireWholeBlocks(resize);
         }
         RunningPlan before = running;
-        ServerChange change = apply(next);
+        ServerChange change = apply(next, false);
         if (request instanceof LunRequest.Resize resize) {
             requireGrown(resize, change, before);
             warnOfSize(resize, next);
@@ -208,7 +208,7 @@ public final class StorageServer implements AutoCloseable {
         for (ServedUnit unit : change.units()) {
             if (unit.lun() == resize.lun() && unit.iqn().equalsIgnoreCase(resize.iqn())
                     && unit.sizeBytes() < resize.sizeBytes()) {
-                var _ = apply(before);
+                var _ = apply(before, false);
                 throw new InvalidPlanException(DeviceUri.withoutSecret(unit.uri())
                         + " could not be resized and still has " + Size.format(unit.sizeBytes())
                         + "; the log has the cause");
@@ -234,14 +234,16 @@ public final class StorageServer implements AutoCloseable {
     }
 
     /** Serves another plan; or else throws, and nothing has changed. */
-    private ServerChange apply(RunningPlan next) throws IOException, InvalidPlanException {
+    private ServerChange apply(RunningPlan next, boolean renewsCertificates)
+            throws IOException, InvalidPlanException {
         ServerPlan wanted = next.plan();
         List<ServedPortal> portalsBefore = servedPortals();
         ServedDevices.Round round = devices.round(wanted.opener());
         var assembly = new TargetAssembly(round, listener);
         boolean done = false;
         try {
-            CompletableFuture<Void> ended = server.reconfigure(builder(wanted, assembly));
+            CompletableFuture<Void> ended = server.reconfigure(
+                    builder(wanted, assembly, listener, renewsCertificates));
             done = true;
             round.keep(ended);
         } catch (IllegalArgumentException e) {
@@ -260,9 +262,14 @@ public final class StorageServer implements AutoCloseable {
         return new ServerChange(before, told, portalsBefore, servedPortals());
     }
 
-    private static TargetServer.Builder builder(ServerPlan plan, TargetAssembly assembly)
+    private static TargetServer.Builder builder(ServerPlan plan, TargetAssembly assembly,
+            ServerListener listener, boolean renewsCertificates)
             throws IOException, InvalidPlanException {
+        if (renewsCertificates) {
+            PortalFiles.check(plan, listener);
+        }
         TargetServer.Builder builder = TargetServer.builder()
+                .renewCertificates(renewsCertificates)
                 .limits(ServerLimits.DEFAULT.withMaxConnections(plan.limits().connections())
                         .withMaxConnectionsPerAddress(plan.limits().connectionsPerAddress()))
                 .sessionLimits(plan.limits().sessions())

@@ -195,7 +195,8 @@ public final class TargetServer implements AutoCloseable {
             for (TargetSpec spec : wanted.targets.values()) {
                 requireGroups(spec, Portals.groups(wanted.portals));
             }
-            Portals.Change to = shared.portals().change(wanted.portals);
+            Portals.Change to = shared.portals().change(wanted.portals,
+                    wanted.renewsCertificates);
             TargetsChange made;
             try {
                 made = TargetsChange.prepare(shared.targetsByName(), wanted.targets.values(),
@@ -432,6 +433,7 @@ public final class TargetServer implements AutoCloseable {
         private Optional<ChapPolicy> discoveryChap = Optional.empty();
         private boolean announcesResets = true;
         private LoopOptions loops = LoopOptions.of(DEFAULT_LOOPS);
+        private boolean renewsCertificates = true;
 
         private Builder() {}
 
@@ -449,6 +451,15 @@ public final class TargetServer implements AutoCloseable {
         /** Listens on a host name or address, and a port. */
         public Builder portal(String host, int port) throws IOException {
             return portal(new InetSocketAddress(InetAddress.getByName(host), port));
+        }
+
+        /**
+         * Sets whether {@link TargetServer#reconfigure} reads the TLS files of portals again if the portal already uses
+         * files of these names. Default: true.
+         */
+        public Builder renewCertificates(boolean value) {
+            renewsCertificates = value;
+            return this;
         }
 
         /** Serves a target. */

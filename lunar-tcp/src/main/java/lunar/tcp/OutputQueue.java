@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 import lunar.iscsi.framing.BufferViews;
 import lunar.iscsi.framing.Crc32c;
@@ -26,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #queuedBytes}, {@link #bufferedBytes} and {@link #isCrowding}.
  */
 final class OutputQueue {
+    private static final System.Logger LOG = System.getLogger("lunar.tcp");
+
     /** Data to this length are copied: a memcpy of it is cheaper than another element of the gather. */
     private static final int COPY_LIMIT = 8 * 1024;
     private static final int WORD = 4;
@@ -277,6 +280,33 @@ final class OutputQueue {
         }
         giveChunk();
         queuedBytes.set(0);
+    }
+
+    /**
+     * Releases written or dropped data to their owners. Called without the lock, because owners may send in turn.
+     *
+     * @param lock the connection's lock
+     * @param peer for the log
+     */
+    void releaseWritten(Lock lock, Object peer) {
+        while (true) {
+            Release release;
+            lock.lock();
+            try {
+                release = pollWritten();
+            } finally {
+                lock.unlock();
+            }
+            if (release == null) {
+                return;
+            }
+            try {
+                release.release();
+            } catch (RuntimeException e) {
+                // One owner's bug; the other owners wait for their data, and the socket for its next write.
+                LOG.log(System.Logger.Level.ERROR, "releasing data sent to " + peer + " failed", e);
+            }
+        }
     }
 
     /** Returns the next release of data that are written or dropped; null if there is none. */

@@ -7,6 +7,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -44,6 +47,8 @@ final class SelectorSource implements EventSource {
     private final MemorySegment staging = Arena.ofAuto().allocate(STAGING_BYTES, 64);
     private final ByteBuffer stagingBuffer = staging.asByteBuffer();
     private final Consumer<SelectionKey> ready = SelectorSource::ready;
+    /** Tasks to run after the next selection; confined to the loop's thread. */
+    private final Set<Runnable> held = new LinkedHashSet<>();
     private final EventSourceLoop loop;
 
     private SelectorSource(String name, Polling polling) throws IOException {
@@ -68,11 +73,36 @@ final class SelectorSource implements EventSource {
 
     ByteBuffer stagingBuffer() { return stagingBuffer; }
 
-    @Override
-    public boolean poll() throws IOException { return selector.selectNow(ready) > 0; }
+    /**
+     * Runs a task once after the events of all connections have been handled: for a connection with input that the
+     * selector does not report. On the loop's thread.
+     */
+    void hold(Runnable task) { held.add(task); }
 
     @Override
-    public void await(long limitMs) throws IOException { selector.select(ready, limitMs); }
+    public boolean poll() throws IOException {
+        boolean isHolding = !held.isEmpty();
+        boolean found = selector.selectNow(ready) > 0;
+        if (isHolding) {
+            runHeld();
+        }
+        return found || isHolding;
+    }
+
+    @Override
+    public void await(long limitMs) throws IOException {
+        if (held.isEmpty()) {
+            selector.select(ready, limitMs);
+        } else {
+            boolean _ = poll();
+        }
+    }
+
+    private void runHeld() {
+        List<Runnable> now = List.copyOf(held);
+        held.clear();
+        now.forEach(Runnable::run);
+    }
 
     @Override
     public void wakeup() { selector.wakeup(); }

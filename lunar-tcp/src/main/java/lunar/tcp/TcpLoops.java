@@ -2,6 +2,7 @@ package lunar.tcp;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
@@ -15,14 +16,19 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import javax.net.ssl.SSLEngine;
 import lunar.iscsi.framing.PduReceiver;
 import lunar.iscsi.spi.EventLoop;
 import lunar.iscsi.spi.LoopOptions;
+import lunar.iscsi.spi.TlsFiles;
 import lunar.iscsi.spi.Transport;
 import lunar.iscsi.spi.TransportProvider;
+import org.jspecify.annotations.Nullable;
 
-/** A group of selector loops, to which connections are assigned round-robin. */
+/** A group of selector loops, to which connections are assigned round-robin; either all plain, or all with TLS. */
 final class TcpLoops implements TransportProvider.Loops {
     private static final System.Logger LOG = System.getLogger("lunar.tcp");
     private static final int BACKLOG = 1024;
@@ -31,13 +37,17 @@ final class TcpLoops implements TransportProvider.Loops {
     private final List<SelectorSource> sources = new ArrayList<>();
     private final AtomicInteger turn = new AtomicInteger();
     private final Chunks chunks;
+    /** Null for plain connections. */
+    private final @Nullable TlsSetup tls;
 
     TcpLoops(String name, LoopOptions options) throws IOException {
-        this(name, options, new Chunks());
+        this(name, options, new Chunks(), null);
     }
 
-    TcpLoops(String name, LoopOptions options, Chunks chunks) throws IOException {
+    TcpLoops(String name, LoopOptions options, Chunks chunks, @Nullable TlsSetup tls)
+            throws IOException {
         this.chunks = chunks;
+        this.tls = tls;
         try {
             for (int i = 0; i < options.count(); i++) {
                 sources.add(SelectorSource.start(name + "-" + i, options.polling()));
@@ -48,6 +58,11 @@ final class TcpLoops implements TransportProvider.Loops {
         }
     }
 
+    /** Starts loops whose connections all have TLS. */
+    static TcpLoops withTls(String name, LoopOptions options) throws IOException {
+        return new TcpLoops(name, options, new Chunks(), new TlsSetup(name));
+    }
+
     private SelectorSource nextSource() {
         return sources.get(Math.floorMod(turn.getAndIncrement(), sources.size()));
     }
@@ -55,37 +70,69 @@ final class TcpLoops implements TransportProvider.Loops {
     @Override
     public Transport connect(InetSocketAddress portal, int timeoutMs,
             Function<Transport, PduReceiver> receiver) throws IOException {
+        return connect(portal, timeoutMs, TlsFiles.NONE, receiver);
+    }
+
+    @Override
+    public Transport connect(InetSocketAddress portal, int timeoutMs, TlsFiles files,
+            Function<Transport, PduReceiver> receiver) throws IOException {
         if (timeoutMs < 1) {
             throw new IllegalArgumentException("invalid timeout: " + timeoutMs + " ms");
         }
         requireOtherThread();
         long startNs = System.nanoTime();
+        SSLEngine engine = tls == null ? null : TlsEngines.ofClient(files).client(portal);
         SocketChannel channel = SocketChannel.open();
         var transport = new CompletableFuture<Transport>();
+        boolean isAttaching = false; // then the loop closes the channel
         try {
             channel.socket().connect(portal, timeoutMs);
             SelectorSource source = nextSource();
             source.loop().execute(() -> {
                 try {
                     Pacing.off(channel);
-                    TcpTransport made = attach(channel, source, receiver, true);
-                    if (!transport.complete(made)) {
-                        made.end(new IOException("the caller of connect has stopped waiting"));
-                    }
+                    complete(transport, attach(channel, source, receiver, true, engine));
                 } catch (IOException | RuntimeException | Error e) {
+                    SelectorSource.closeQuietly(channel);
                     transport.completeExceptionally(e);
                 }
             });
+            isAttaching = true;
             long leftMs = timeoutMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
             return transport.get(Math.max(1, leftMs), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw failed(portal, transport, channel, e);
+            throw failed(portal, transport, e);
+        } catch (TimeoutException e) {
+            throw failed(portal, transport, engine == null
+                    ? e
+                    : new SocketTimeoutException("TLS handshake not complete after " + timeoutMs
+                            + " ms; check that the portal uses TLS, or raise connect-timeout"));
         } catch (ExecutionException e) {
-            throw failed(portal, transport, channel, e.getCause() == null ? e : e.getCause());
-        } catch (IOException | TimeoutException | RuntimeException e) {
-            throw failed(portal, transport, channel, e);
+            throw failed(portal, transport, e.getCause() == null ? e : e.getCause());
+        } catch (IOException | RuntimeException e) {
+            throw failed(portal, transport, e);
+        } finally {
+            if (!isAttaching) {
+                SelectorSource.closeQuietly(channel);
+            }
         }
+    }
+
+    /** Completes a connection when it can be used; ends it if its caller has stopped waiting. On the loop's thread. */
+    private static void complete(CompletableFuture<Transport> transport, TcpTransport made) {
+        var _ = made.established().whenComplete((_, failure) -> {
+            if (failure != null) {
+                transport.completeExceptionally(failure);
+            } else if (!transport.complete(made)) {
+                made.end(new IOException("the caller of connect has stopped waiting"));
+            }
+        });
+        var _ = transport.whenComplete((_, failure) -> {
+            if (failure != null) {
+                made.abort(); // also during the handshake
+            }
+        });
     }
 
     /** Refuses a call on a loop's own thread, where waiting for the loop would never end. */
@@ -97,12 +144,9 @@ final class TcpLoops implements TransportProvider.Loops {
 
     /** Abandons a connection in any stage of its creation. Returns the exception to throw. */
     private static IOException failed(InetSocketAddress portal,
-            CompletableFuture<Transport> transport,
-            SocketChannel channel, Throwable cause) {
+            CompletableFuture<Transport> transport, Throwable cause) {
         if (!transport.cancel(false) && !transport.isCompletedExceptionally()) {
             transport.join().abort(); // made while we gave up
-        } else {
-            SelectorSource.closeQuietly(channel);
         }
         return cause instanceof IOException own
                 ? own
@@ -110,11 +154,21 @@ final class TcpLoops implements TransportProvider.Loops {
     }
 
     private TcpTransport attach(SocketChannel channel, SelectorSource source,
-            Function<Transport, PduReceiver> receiver, boolean opener) throws IOException {
+            Function<Transport, PduReceiver> receiver, boolean opener, @Nullable SSLEngine engine)
+            throws IOException {
         channel.configureBlocking(false);
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-        var transport = new TcpTransport(channel, source, chunks, opener);
+        TlsLayer layer = tls == null || engine == null ? null : tls.layer(channel, engine);
+        TcpTransport transport;
+        try {
+            transport = new TcpTransport(channel, source, chunks, opener, layer);
+        } catch (IOException | RuntimeException e) {
+            if (layer != null) {
+                layer.end(new IOException("connection closed", e));
+            }
+            throw e;
+        }
         transport.start(receiver);
         return transport;
     }
@@ -124,10 +178,23 @@ final class TcpLoops implements TransportProvider.Loops {
         return chunks.inUse();
     }
 
+    /** For tests: buffers that TLS layers hold. */
+    int tlsBuffersInUse() {
+        return tls == null ? 0 : tls.buffersInUse();
+    }
+
     @Override
     public TransportProvider.Listener listen(InetSocketAddress portal,
             Function<Transport, PduReceiver> receiver) throws IOException {
+        return listen(portal, TransportProvider.Credentials.NONE, receiver);
+    }
+
+    @Override
+    public TransportProvider.Listener listen(InetSocketAddress portal,
+            TransportProvider.Credentials credentials, Function<Transport, PduReceiver> receiver)
+            throws IOException {
         requireOtherThread();
+        var engines = new AtomicReference<@Nullable TlsEngines>(engines(credentials));
         ServerSocketChannel server = ServerSocketChannel.open();
         try {
             server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
@@ -140,7 +207,7 @@ final class TcpLoops implements TransportProvider.Loops {
                 try {
                     SelectionKey key = server.register(source.selector(), SelectionKey.OP_ACCEPT);
                     key.attach((SelectorSource.Ready) () -> accept(server, key, source.loop(),
-                            receiver, isPacingOff));
+                            channel -> accepted(channel, receiver, engines.get(), isPacingOff)));
                     registered.complete(key);
                 } catch (IOException | RuntimeException e) {
                     registered.completeExceptionally(e);
@@ -148,7 +215,7 @@ final class TcpLoops implements TransportProvider.Loops {
             });
             SelectionKey _ = registered.join();
             var local = (InetSocketAddress) server.getLocalAddress();
-            return new Listening(server, source, local);
+            return new Listening(server, source, local, engines);
         } catch (IOException e) {
             server.close();
             throw e;
@@ -158,12 +225,22 @@ final class TcpLoops implements TransportProvider.Loops {
         }
     }
 
-    private void accept(ServerSocketChannel server, SelectionKey acceptKey, EventLoop acceptLoop,
-            Function<Transport, PduReceiver> receiver, boolean isPacingOff) {
+    private @Nullable TlsEngines engines(TransportProvider.Credentials credentials) {
+        if (tls == null) {
+            return null;
+        }
+        if (credentials instanceof TlsEngines own) {
+            return own;
+        }
+        throw new IllegalArgumentException("a portal with TLS needs its credentials");
+    }
+
+    private static void accept(ServerSocketChannel server, SelectionKey acceptKey,
+            EventLoop acceptLoop, Consumer<SocketChannel> accepted) {
         try {
             SocketChannel channel;
             while ((channel = server.accept()) != null) {
-                accepted(channel, receiver, isPacingOff);
+                accepted.accept(channel);
             }
         } catch (ClosedChannelException e) {
             // The listener was closed meanwhile, which is no failure.
@@ -183,7 +260,7 @@ final class TcpLoops implements TransportProvider.Loops {
     }
 
     private void accepted(SocketChannel channel, Function<Transport, PduReceiver> receiver,
-            boolean isPacingOff) {
+            @Nullable TlsEngines engines, boolean isPacingOff) {
         SelectorSource source = nextSource();
         try {
             source.loop().execute(() -> {
@@ -191,7 +268,8 @@ final class TcpLoops implements TransportProvider.Loops {
                     if (!isPacingOff) {
                         Pacing.off(channel);
                     }
-                    Transport _ = attach(channel, source, receiver, false);
+                    Transport _ = attach(channel, source, receiver, false,
+                            engines == null ? null : engines.server());
                 } catch (IOException e) {
                     LOG.log(System.Logger.Level.WARNING, "a new connection failed: {0}", e);
                     SelectorSource.closeQuietly(channel);
@@ -213,10 +291,21 @@ final class TcpLoops implements TransportProvider.Loops {
         if (sources.stream().noneMatch(source -> source.loop().inLoop())) {
             sources.forEach(source -> source.loop().awaitEnd());
         }
+        if (tls != null) {
+            tls.close();
+        }
     }
 
     private record Listening(ServerSocketChannel server, SelectorSource source,
-            InetSocketAddress local) implements TransportProvider.Listener {
+            InetSocketAddress local, AtomicReference<@Nullable TlsEngines> engines)
+            implements TransportProvider.Listener {
+        @Override
+        public void use(TransportProvider.Credentials credentials) {
+            if (credentials instanceof TlsEngines own && engines.get() != null) {
+                engines.set(own);
+            }
+        }
+
         @Override
         public void close() {
             SelectorSource.closeQuietly(server);

@@ -6,11 +6,14 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
+import java.nio.channels.GatheringByteChannel;
+import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import javax.net.ssl.SSLException;
 import lunar.iscsi.IscsiException;
 import lunar.iscsi.framing.Framing;
 import lunar.iscsi.framing.PduReader;
@@ -21,8 +24,9 @@ import lunar.loop.EventSourceLoop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP connection. Reading is confined to the loop's thread. The output queue is guarded by {@code lock}; a flushing
- * thread writes to the socket itself, and the loop sends only what the socket does not accept.
+ * A TCP connection, plain or with a {@link TlsLayer}. Reading is confined to the loop's thread. The output queue is
+ * guarded by {@code lock}; a flushing thread writes to the socket itself, and the loop sends only what the socket does
+ * not accept.
  *
  * <p>An accepted connection ends in order if its peer permits, so that the peer gets the last response. A connection
  * opened by this end ends in order only after {@link #close}; any other end, including that of the process, is a reset,
@@ -37,21 +41,16 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
     /** Time for a closed connection to deliver queued data, and for the peer to close its side. */
     private static final long LINGER_MS = 2000;
 
-    private enum Ending {
-        /** In use. */
-        OPEN,
-        /** Closed by this end: sending queued data, discarding received data. */
-        LINGERING,
-        /** The socket is closed. */
-        ENDED
-    }
-
     private final SocketChannel channel;
+    private final TcpSocket socket;
+    /** Between this connection and its socket, or null: a plain one writes to the socket and reads from it itself. */
+    private final @Nullable TlsLayer tls;
+    private final ReadableByteChannel input;
+    private final GatheringByteChannel out;
     /** Whether this end opened the connection, and sends commands by it. */
     private final boolean opener;
-    private volatile SelectorSource source;
+    private final CurrentLoop current;
     private final InetSocketAddress remote;
-    private final InetSocketAddress local;
     private volatile SelectionKey key;
     /** Pending move of the connection after received data has been delivered. */
     private @Nullable Runnable move;
@@ -60,11 +59,11 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
     private Framing receiving = Framing.LOGIN;
     private boolean readingWanted = true;
     private boolean inputShut;
-    private boolean outputShut;
     private boolean over;
     private @Nullable IOException overCause;
 
     private final Turn whenReady = this::whenReady; // created once
+    private final Runnable readHeld = this::readHeldHere; // created once
 
     private final ReentrantLock lock = new ReentrantLock();
     private final OutputQueue output; // guarded by lock
@@ -72,16 +71,20 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
     /** There was no memory for a PDU; guarded by lock. */
     private boolean starved;
 
-    TcpTransport(SocketChannel channel, SelectorSource source, Chunks chunks, boolean opener)
-            throws IOException {
+    /** @param tls the connection's own, which it ends; null for a plain connection */
+    TcpTransport(SocketChannel channel, SelectorSource source, Chunks chunks, boolean opener,
+            @Nullable TlsLayer tls) throws IOException {
         this.channel = channel;
-        this.source = source;
         this.opener = opener;
+        this.tls = tls;
+        input = tls == null ? channel : tls;
+        out = tls == null ? channel : tls;
+        socket = new TcpSocket(channel);
         if (opener) { // so that the end of the process is a reset too
             channel.setOption(StandardSocketOptions.SO_LINGER, 0);
         }
-        remote = (InetSocketAddress) channel.getRemoteAddress();
-        local = (InetSocketAddress) channel.getLocalAddress();
+        remote = socket.remote();
+        current = new CurrentLoop(source, remote);
         output = new OutputQueue(chunks, this::endLater);
         key = channel.register(source.selector(), 0);
     }
@@ -99,10 +102,76 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
                 postClosed();
             }
             interest();
+            if (isHandshaking()) {
+                guard(this::handshake);
+            }
         } catch (RuntimeException | Error e) {
             end(null);
             throw e;
         }
+    }
+
+    // --- TLS ---
+
+    /** Completes when data can be sent and received, or with the failure that ended the connection before. */
+    CompletableFuture<Void> established() {
+        return tls == null ? CompletableFuture.completedFuture(null) : tls.established();
+    }
+
+    private boolean isHandshaking() { return tls != null && tls.isHandshaking(); }
+
+    /** Continues the handshake; what was queued meanwhile is sent after it. */
+    private void handshake() throws IOException {
+        TlsLayer layer = tls;
+        if (layer == null || !layer.isHandshaking() || ending == Ending.ENDED) {
+            return;
+        }
+        IOException failure;
+        lock.lock();
+        try {
+            failure = layer.handshake(() -> current.later(() -> {
+                layer.computed();
+                guard(this::handshake);
+            }));
+        } finally {
+            lock.unlock();
+        }
+        if (failure != null) {
+            end(TlsFailure.ofHandshake(remote, opener, failure), false); // there is no command that must not arrive
+        } else if (!layer.isHandshaking()) {
+            boolean _ = layer.established().complete(null);
+            flush();
+            readHeld();
+        }
+        interest();
+    }
+
+    /**
+     * After a read, sends pending output of the engine, and schedules another read if decrypted or received data is
+     * buffered.
+     */
+    private void settle(TlsLayer layer) {
+        if (layer.owes() && ending == Ending.OPEN) {
+            flush();
+            interest();
+        }
+        if (ending == Ending.OPEN && readingWanted && move == null && layer.hasInput()) {
+            current.source().hold(readHeld); // after the other connections' turn
+        }
+    }
+
+    /** Whether output waits for the socket; ends that of TLS if a closed connection has sent all. Under the lock. */
+    private boolean hasOutput() {
+        boolean isQueued = !output.isEmpty();
+        if (tls != null && ending == Ending.LINGERING && !isQueued) {
+            tls.closeOutput();
+        }
+        return tls == null ? isQueued : tls.hasOutput(isQueued);
+    }
+
+    /** Whether input is buffered that the selector does not report. */
+    private boolean hasInput() {
+        return (reader != null && reader.isHolding()) || (tls != null && tls.hasInput());
     }
 
     // --- sending ---
@@ -130,11 +199,11 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
 
     /** Ends the connection on its loop, whatever that is by then. Any thread, under the lock of any connection. */
     private void endLater(OutputMemoryException why) {
-        runLater(() -> runInLoop(() -> end(new IOException(why.getMessage(), why))));
+        current.later(() -> current.run(() -> end(new IOException(why.getMessage(), why))));
     }
 
     @Override
-    public boolean transfers() { return !receiving.dataDigest(); }
+    public boolean transfers() { return tls == null && !receiving.dataDigest(); }
 
     @Override
     public void transfer(MemorySegment header, Source from, long offsetBytes, Release release) {
@@ -159,10 +228,14 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
         lock.lock();
         try {
             if (ending != Ending.ENDED) {
-                rest = !output.writeTo(channel);
+                if (tls != null) {
+                    tls.beginTurn();
+                }
+                rest = !output.writeTo(out);
+                rest |= tls != null && !tls.flush();
             }
         } catch (IOException e) {
-            failure = e;
+            failure = TlsFailure.ofConnection(remote, e);
         } catch (RuntimeException e) {
             failure = new IOException("cannot read the data to send to " + remote, e);
         } finally {
@@ -171,34 +244,13 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
         releaseWritten();
         if (failure != null) {
             IOException cause = failure;
-            runInLoop(() -> end(cause));
+            current.run(() -> end(cause));
         } else if (rest || ending == Ending.LINGERING) {
-            runInLoop(this::interest);
+            current.run(this::interest);
         }
     }
 
-    /** Releases written data to its owners, outside the lock, because owners may send in turn. */
-    private void releaseWritten() {
-        while (true) {
-            Release release;
-            lock.lock();
-            try {
-                release = output.pollWritten();
-            } finally {
-                lock.unlock();
-            }
-            if (release == null) {
-                return;
-            }
-            try {
-                release.release();
-            } catch (RuntimeException e) {
-                // One owner's bug; the other owners wait for their data, and the socket for its next write.
-                LOG.log(System.Logger.Level.ERROR, "releasing data sent to " + remote + " failed",
-                        e);
-            }
-        }
-    }
+    private void releaseWritten() { output.releaseWritten(lock, remote); }
 
     @Override
     public long queuedBytes() { return output.queuedBytes(); }
@@ -219,14 +271,23 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
             flush();
             interest(); // or a socket that takes everything would wake the loop forever
         }
-        if (key.isValid() && key.isReadable()) {
+        if (isHandshaking()) {
+            handshake();
+        } else if (key.isValid() && (key.isReadable() || (tls != null && tls.hasInput()))) {
             read();
+        }
+    }
+
+    /** Reads what is held; not on a loop that the connection has left meanwhile, since the other one reads. */
+    private void readHeldHere() {
+        if (loop().inLoop()) {
+            guard(this::readHeld);
         }
     }
 
     /** Delivers data received before reading was stopped, even if nothing more arrives. */
     private void readHeld() throws IOException {
-        if (reader != null && reader.isHolding() && key.isValid()) {
+        if (hasInput() && key.isValid() && !isHandshaking()) {
             read();
         }
     }
@@ -242,7 +303,7 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
             turn.take();
             moveNow();
         } catch (IOException e) {
-            end(e);
+            end(TlsFailure.ofConnection(remote, e), opener || !(e instanceof SSLException));
         } catch (RuntimeException | Error e) {
             // A bug of ours: it ends this connection, with its trace in the log, and no other.
             LOG.log(System.Logger.Level.ERROR, "internal error on the connection to " + remote, e);
@@ -253,8 +314,8 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
     private void read() throws IOException {
         PduReceiver to = receiver;
         PduReader from = reader;
-        MemorySegment staging = source.staging();
-        ByteBuffer buffer = source.stagingBuffer();
+        MemorySegment staging = current.source().staging();
+        ByteBuffer buffer = current.source().stagingBuffer();
         if (ending != Ending.OPEN || to == null || from == null) {
             discard(buffer);
             return;
@@ -270,7 +331,7 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
                     // One buffer for each read: for a scattering one the JDK makes objects.
                     ByteBuffer destination = from.destination();
                     ByteBuffer into = destination == null ? buffer : destination;
-                    if (channel.read(into) < 0) {
+                    if (input.read(into) < 0) {
                         endOfInput = true;
                         break;
                     }
@@ -292,6 +353,8 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
             endOfInput(from.inPdu()
                     ? new EOFException(remote + " closed the connection inside a PDU")
                     : null);
+        } else if (tls != null) {
+            settle(tls);
         }
     }
 
@@ -338,8 +401,8 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
         PduReader from = reader;
         if (from != null) {
             from.pause(!on);
-            if (on && from.isHolding()) {
-                loop().execute(() -> guard(this::readHeld)); // where no event of this connection is being handled
+            if (on && hasInput()) {
+                loop().execute(readHeld); // where no event of this connection is being handled
             }
         }
         interest();
@@ -351,7 +414,7 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
                 && to.source() instanceof SelectorSource target)) {
             throw new IllegalArgumentException("not a loop of this transport");
         }
-        if (target.equals(source)) {
+        if (target.equals(current.source())) {
             then.run();
         } else {
             move = () -> move(target, then);
@@ -373,12 +436,13 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
             return;
         }
         key.cancel();
-        source = target;
+        current.become(target);
         target.loop().execute(() -> {
             try {
                 key = channel.register(target.selector(), 0, this);
                 then.run();
                 interest();
+                readHeldHere();
             } catch (IOException | RuntimeException e) {
                 LOG.log(System.Logger.Level.ERROR, "moving the connection to " + remote + " failed",
                         e);
@@ -387,7 +451,10 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
         });
     }
 
-    /** Sets the interest set of the selector; shuts the output of a closed connection that has sent everything. */
+    /**
+     * Sets the interest set of the selector. Shuts the output of a closed connection that has sent everything, and then
+     * ends it unless the peer's end is still awaited.
+     */
     private void interest() {
         if (!key.isValid()) {
             return;
@@ -395,30 +462,18 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
         boolean more;
         lock.lock();
         try {
-            more = !output.isEmpty();
+            more = hasOutput();
         } finally {
             lock.unlock();
         }
-        if (ending == Ending.LINGERING && !more && !shutOutput()) {
+        boolean secured = !isHandshaking();
+        if (ending == Ending.LINGERING && !more && secured && (inputShut || !socket.shutOutput())) {
             end(null, false);
             return;
         }
-        boolean read = !inputShut && (readingWanted || ending == Ending.LINGERING);
+        boolean read = !inputShut && (readingWanted || ending == Ending.LINGERING || !secured)
+                && (tls == null || tls.wantsInput());
         key.interestOps((read ? SelectionKey.OP_READ : 0) | (more ? SelectionKey.OP_WRITE : 0));
-    }
-
-    /** Shuts the output. Returns whether the peer's end is still awaited. */
-    private boolean shutOutput() {
-        if (!outputShut && !inputShut) {
-            outputShut = true;
-            try {
-                channel.shutdownOutput();
-            } catch (IOException e) {
-                LOG.log(System.Logger.Level.DEBUG, "end of output to {0}: {1}", remote, e);
-                return false;
-            }
-        }
-        return !inputShut;
     }
 
     // --- ending ---
@@ -426,7 +481,7 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
     @Override
     public void close() {
         if (ending == Ending.OPEN) {
-            runInLoop(() -> close(null));
+            current.run(() -> close(null));
         }
     }
 
@@ -444,23 +499,21 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
         } finally {
             lock.unlock();
         }
-        linger(-1);
+        socket.linger(-1);
         tellClosed(cause);
+        if (isHandshaking() && output.queuedBytes() == 0) { // nothing can be added any more
+            end(cause, false);
+            return;
+        }
+        if (tls != null) {
+            tls.endInput();
+        }
         loop().schedule(() -> end(null), LINGER_MS);
         flush();
     }
 
     @Override
-    public void abort() { runInLoop(() -> end(null)); }
-
-    /** Sets how the socket closes: 0 for a reset, -1 for the end in order (setsockopt SO_LINGER, socket(7)). */
-    private void linger(int seconds) {
-        try {
-            channel.setOption(StandardSocketOptions.SO_LINGER, seconds);
-        } catch (IOException | RuntimeException e) { // closed already
-            LOG.log(System.Logger.Level.DEBUG, "linger of {0}: {1}", remote, e.toString());
-        }
-    }
+    public void abort() { current.run(() -> end(null)); }
 
     /**
      * Ends the connection together with its loop: the peer of an accepted one gets the data that the socket accepts
@@ -472,23 +525,21 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
             end(null);
             return;
         }
-        close(null);
-        try {
-            ByteBuffer buffer = source.stagingBuffer();
-            for (int i = 0; i < MAX_READS_PER_TURN && channel.read(buffer.clear()) > 0; i++) {
-                // Unread bytes would make a reset of the close.
-            }
-        } catch (IOException e) {
-            LOG.log(System.Logger.Level.DEBUG, "last read from {0}: {1}", remote, e);
+        if (tls != null) {
+            tls.beginLastTurn();
         }
+        close(null);
+        flush();
+        socket.discard(current.source().stagingBuffer(), MAX_READS_PER_TURN);
         end(null, false);
     }
 
-    /** Ends the connection at once, with a reset. */
+    /** Ends the connection now, with a reset. */
     void end(@Nullable IOException cause) {
         end(cause, true);
     }
 
+    /** @param reset whether what the socket has not sent yet is discarded; else a peer by TLS is told why */
     private void end(@Nullable IOException cause, boolean reset) {
         lock.lock();
         try {
@@ -497,14 +548,18 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
             }
             ending = Ending.ENDED;
             output.clear();
+            if (tls != null) {
+                if (!reset) {
+                    tls.alert();
+                }
+                tls.end(cause == null ? new IOException("connection closed") : cause);
+            }
         } finally {
             lock.unlock();
         }
-        if (reset) {
-            linger(0);
-        }
+        socket.linger(reset ? 0 : -1);
         key.cancel();
-        SelectorSource.closeQuietly(channel);
+        socket.close();
         tellClosed(cause);
         releaseWritten();
     }
@@ -531,29 +586,12 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
         }
     }
 
-    private void runInLoop(Runnable task) {
-        if (loop().inLoop()) {
-            task.run();
-        } else {
-            runLater(task);
-        }
-    }
-
-    private void runLater(Runnable task) {
-        try {
-            loop().execute(task);
-        } catch (RejectedExecutionException e) {
-            // The loop has ended, and this connection with it.
-            LOG.log(System.Logger.Level.DEBUG, "connection to {0}: {1}", remote, e);
-        }
-    }
-
     @Override
-    public EventLoop loop() { return source.loop(); }
+    public EventLoop loop() { return current.loop(); }
 
     @Override
     public InetSocketAddress remote() { return remote; }
 
     @Override
-    public InetSocketAddress local() { return local; }
+    public InetSocketAddress local() { return socket.local(); }
 }

@@ -9,10 +9,15 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import javax.net.ssl.SSLSocket;
 import lunar.iscsi.framing.Framing;
 import lunar.iscsi.spi.LoopOptions;
+import lunar.iscsi.spi.TlsFiles;
 import lunar.iscsi.spi.Transport;
+import lunar.iscsi.spi.TransportProvider.Credentials;
 import lunar.iscsi.spi.TransportProvider.Listener;
+import lunar.testkit.TestCertificates;
+import org.jspecify.annotations.Nullable;
 
 /** Loops with one listener on the loopback interface, and connections to it. */
 final class Network implements AutoCloseable {
@@ -20,6 +25,7 @@ final class Network implements AutoCloseable {
 
     final TcpLoops loops;
     final Listener listener;
+    private final @Nullable TestCertificates tls;
     final List<Endpoint> all = new CopyOnWriteArrayList<>();
     private final LinkedBlockingQueue<Endpoint> accepted = new LinkedBlockingQueue<>();
 
@@ -28,15 +34,30 @@ final class Network implements AutoCloseable {
     }
 
     Network(int loopCount, Framing framing, Function<Transport, Endpoint> server, Chunks chunks) {
+        this(loopCount, framing, server, chunks, null);
+    }
+
+    /** A network with TLS. */
+    Network(int loopCount, Framing framing, Function<Transport, Endpoint> server,
+            TestCertificates tls) {
+        this(loopCount, framing, server, new Chunks(), tls);
+    }
+
+    private Network(int loopCount, Framing framing, Function<Transport, Endpoint> server,
+            Chunks chunks, @Nullable TestCertificates tls) {
+        this.tls = tls;
         try {
-            loops = new TcpLoops("test", LoopOptions.of(loopCount), chunks);
-            listener = loops.listen(Endpoint.ANY_PORT, transport -> {
-                transport.framing(framing);
-                Endpoint end = server.apply(transport);
-                all.add(end);
-                accepted.add(end);
-                return end;
-            });
+            loops = new TcpLoops("test", LoopOptions.of(loopCount), chunks,
+                    tls == null ? null : new TlsSetup("test"));
+            listener = loops.listen(Endpoint.ANY_PORT, tls == null
+                    ? Credentials.NONE
+                    : TlsEngines.ofServer(tls.own("server")), transport -> {
+                        transport.framing(framing);
+                        Endpoint end = server.apply(transport);
+                        all.add(end);
+                        accepted.add(end);
+                        return end;
+                    });
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -46,7 +67,7 @@ final class Network implements AutoCloseable {
 
     Endpoint connect(Framing framing, Function<Transport, Endpoint> client) throws IOException {
         var made = new LinkedBlockingQueue<Endpoint>();
-        Transport _ = loops.connect(portal(), 60_000, transport -> {
+        Transport _ = loops.connect(portal(), 60_000, clientFiles(), transport -> {
             transport.framing(framing);
             Endpoint end = client.apply(transport);
             all.add(end);
@@ -64,7 +85,17 @@ final class Network implements AutoCloseable {
         socket.setReceiveBufferSize(64 * 1024);
         socket.connect(portal(), 60_000);
         socket.setSoTimeout(60_000);
-        return socket;
+        if (tls == null) {
+            return socket;
+        }
+        SSLSocket secured = TlsPeer.of(tls).over(socket);
+        secured.startHandshake();
+        return secured;
+    }
+
+    /** The files of a client that the listener accepts. */
+    TlsFiles clientFiles() {
+        return tls == null ? TlsFiles.NONE : tls.trusting();
     }
 
     /** Our end of the connection made last. */

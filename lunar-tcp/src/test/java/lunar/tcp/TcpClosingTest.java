@@ -21,13 +21,21 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.Function;
 import lunar.iscsi.ProtocolException;
+import lunar.iscsi.framing.Framing;
 import lunar.iscsi.pdu.Bhs;
 import lunar.iscsi.spi.Transport.Release;
+import lunar.iscsi.spi.Transport;
 import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 
 class TcpClosingTest {
+    /** Makes a network; for the test of another kind of connections to override. */
+    Network network(int loopCount, Framing framing, Function<Transport, Endpoint> server) {
+        return new Network(loopCount, framing, server);
+    }
+
     private static final MemorySegment LONG_DATA = Arena.ofAuto().allocate(64 * 1024);
 
     /** Rounds, where a connection that waits for its peer for 2 s may give it up. */
@@ -38,15 +46,15 @@ class TcpClosingTest {
         return System.nanoTime() - startNs > 1_900_000_000L;
     }
 
-    private static Network echoing() {
-        return new Network(2, Network.LONG, transport -> new Endpoint(transport, Endpoint::echo));
+    private Network echoing() {
+        return network(2, Network.LONG, transport -> new Endpoint(transport, Endpoint::echo));
     }
 
     @Test
     void shouldDeliverWhatIsQueuedBeforeItCloses() throws Exception {
         int count = 200;
         for (int round = 1;; round++) {
-            try (var network = new Network(2, Network.LONG, Endpoint::new)) {
+            try (var network = network(2, Network.LONG, Endpoint::new)) {
                 Endpoint client = network.connect();
                 Endpoint server = network.accepted();
                 for (int i = 0; i < count; i++) {
@@ -77,7 +85,7 @@ class TcpClosingTest {
         int senders = 3;
         int count = 100;
         var released = new AtomicIntegerArray(20 * senders * count);
-        try (var network = new Network(2, Network.LONG, Endpoint::new)) {
+        try (var network = network(2, Network.LONG, Endpoint::new)) {
             for (int round = 0; round < 20; round++) {
                 try (Socket peer = network.rawPeer()) {
                     Endpoint end = network.accepted();
@@ -123,7 +131,7 @@ class TcpClosingTest {
 
     @Test
     void shouldReportTheCauseOfAReset() throws Exception {
-        try (var network = new Network(1, Network.LONG, Endpoint::new)) {
+        try (var network = network(1, Network.LONG, Endpoint::new)) {
             Socket peer = network.rawPeer();
             Endpoint end = network.accepted();
             peer.setSoLinger(true, 0);
@@ -136,7 +144,7 @@ class TcpClosingTest {
     /** A peer that reads nothing until the connection has ended: what it then finds is what had left us before. */
     @Test
     void shouldSendNothingMoreOnceAborted() throws Exception {
-        try (var network = new Network(1, Network.LONG, Endpoint::new);
+        try (var network = network(1, Network.LONG, Endpoint::new);
                 Socket peer = network.rawPeer()) {
             Endpoint end = network.accepted();
             var released = new AtomicInteger();
@@ -155,7 +163,7 @@ class TcpClosingTest {
 
     @Test
     void shouldResetWhenAnOpenerIsLeftByItsPeerWithPdusQueued() throws Exception {
-        try (var network = new Network(1, Network.LONG, Endpoint::new);
+        try (var network = network(1, Network.LONG, Endpoint::new);
                 var listening = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Endpoint[] made = new Endpoint[1];
             network.loops.connect((InetSocketAddress) listening.getLocalSocketAddress(), 10_000,
@@ -177,7 +185,7 @@ class TcpClosingTest {
     }
 
     /** Bytes that came before the reset; fails where there is an end in order. */
-    private static long drainUntilReset(Socket peer) throws IOException {
+    static long drainUntilReset(Socket peer) throws IOException {
         peer.setSoTimeout(60_000);
         long bytes = 0;
         byte[] piece = new byte[64 * 1024];
@@ -194,7 +202,7 @@ class TcpClosingTest {
 
     @Test
     void shouldDistinguishAnOrderlyEndFromOneInsideAPdu() throws Exception {
-        try (var network = new Network(1, Network.LONG, Endpoint::new)) {
+        try (var network = network(1, Network.LONG, Endpoint::new)) {
             byte[] header = Endpoint.header(1, 100).toArray(ValueLayout.JAVA_BYTE);
             for (int length : new int[]{20, 48}) { // amid the header, amid the data
                 Socket peer = network.rawPeer();
@@ -220,7 +228,7 @@ class TcpClosingTest {
     void shouldAnswerAPeerThatHasClosedItsHalf() throws Exception {
         int count = 100;
         for (int round = 1;; round++) {
-            try (var network = new Network(1, Network.LONG,
+            try (var network = network(1, Network.LONG,
                     transport -> new Endpoint(transport, (self, _, _) -> {
                         for (int i = 0; i < count; i++) {
                             self.send(i, LONG_DATA, Release.NOTHING);
@@ -261,7 +269,7 @@ class TcpClosingTest {
 
     @Test
     void shouldEndOnlyTheConnectionWhoseReceiverThrows() throws Exception {
-        try (var network = new Network(1, Network.LONG,
+        try (var network = network(1, Network.LONG,
                 transport -> new Endpoint(transport, (self, bhs, data) -> {
                     switch (bhs.itt()) {
                         case -1 -> throw new ProtocolException("no such PDU");
@@ -294,7 +302,7 @@ class TcpClosingTest {
 
     @Test
     void shouldAnswerBeforeItEndsForAProtocolError() throws Exception {
-        try (var network = new Network(1, Network.LONG,
+        try (var network = network(1, Network.LONG,
                 transport -> new Endpoint(transport, (self, bhs, data) -> {
                     Endpoint.echo(self, bhs, data);
                     throw new ProtocolException("enough");
@@ -325,7 +333,7 @@ class TcpClosingTest {
 
     @Test
     void shouldDeliverNothingAfterCloseFromInsideReceived() throws Exception {
-        try (var network = new Network(1, Network.LONG,
+        try (var network = network(1, Network.LONG,
                 transport -> new Endpoint(transport, (self, bhs, data) -> {
                     Endpoint.echo(self, bhs, data);
                     if (bhs.itt() == 3) {
@@ -352,7 +360,7 @@ class TcpClosingTest {
     @Test
     void shouldReportAnEndDetectedWhileSendingOnlyAfterwards() throws Exception {
         var gone = new CountDownLatch(1);
-        try (var network = new Network(1, Network.LONG,
+        try (var network = network(1, Network.LONG,
                 transport -> new Endpoint(transport, (self, _, _) -> {
                     try {
                         Endpoint.await(gone, "the peer's reset");
@@ -397,7 +405,7 @@ class TcpClosingTest {
 
     @Test
     void shouldCloseConnectionsClosedByTheirCreator() throws Exception {
-        try (var network = new Network(1, Network.LONG, transport -> {
+        try (var network = network(1, Network.LONG, transport -> {
             var end = new Endpoint(transport);
             end.send(9);
             transport.close();

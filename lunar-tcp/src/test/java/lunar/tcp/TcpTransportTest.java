@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import lunar.iscsi.framing.Framing;
 import lunar.iscsi.pdu.Bhs;
 import lunar.iscsi.spi.Transport;
@@ -29,6 +30,11 @@ import lunar.testkit.Seed;
 import org.junit.jupiter.api.Test;
 
 class TcpTransportTest {
+    /** Makes a network; for the test of another kind of connections to override. */
+    Network network(int loopCount, Framing framing, Function<Transport, Endpoint> server) {
+        return new Network(loopCount, framing, server);
+    }
+
     private static final int SENDERS = 4;
     private static final int PDUS = 60;
     private static final int LONGEST_BYTES = 300 * 1024;
@@ -82,7 +88,7 @@ class TcpTransportTest {
     @Test
     void shouldSendPdusOfSeveralThreadsCompletelyAndInOrder() throws Exception {
         long seed = Seed.next();
-        try (var network = new Network(2, DIGESTS, transport -> new Comparing(transport, seed))) {
+        try (var network = network(2, DIGESTS, transport -> new Comparing(transport, seed))) {
             Endpoint client = network.connect(DIGESTS, Endpoint::new);
             var server = (Comparing) network.accepted();
             var released = new AtomicIntegerArray(SENDERS * PDUS);
@@ -131,7 +137,7 @@ class TcpTransportTest {
         int count = 100;
         int length = 256 * 1024;
         MemorySegment data = Arena.ofAuto().allocate(length);
-        try (var network = new Network(1, Network.LONG,
+        try (var network = network(1, Network.LONG,
                 transport -> new Endpoint(transport, Endpoint::echo));
                 Socket slow = network.rawPeer()) {
             Endpoint stuck = network.accepted();
@@ -188,7 +194,7 @@ class TcpTransportTest {
 
     @Test
     void shouldHoldNoChunksForIdleConnections() throws Exception {
-        try (var network = new Network(2, Network.LONG,
+        try (var network = network(2, Network.LONG,
                 transport -> new Endpoint(transport, Endpoint::echo))) {
             List<Endpoint> ends = new ArrayList<>();
             for (int i = 0; i < 200; i++) {
@@ -212,7 +218,7 @@ class TcpTransportTest {
         int count = 1000;
         MemorySegment data = Arena.ofAuto().allocate(64 * 1024);
         var paused = new CountDownLatch(1);
-        try (var network = new Network(2, Network.LONG,
+        try (var network = network(2, Network.LONG,
                 transport -> new Endpoint(transport, (self, bhs, _) -> {
                     if (bhs.itt() == 3) {
                         self.transport.reading(false);
@@ -240,7 +246,7 @@ class TcpTransportTest {
 
     @Test
     void shouldHoldReceivedPdusUntilReadingResumes() throws Exception {
-        try (var network = new Network(2, Network.LONG,
+        try (var network = network(2, Network.LONG,
                 transport -> new Endpoint(transport, (self, _, _) -> {
                     self.transport.reading(false);
                 }))) {
@@ -267,7 +273,7 @@ class TcpTransportTest {
     void shouldAnswerFromInsideReceivedAndFromReleases() throws Exception {
         MemorySegment data = Arena.ofAuto().allocate(64 * 1024);
         // A release that sends in turn, as a target does which waits for room.
-        try (var network = new Network(1, Network.LONG,
+        try (var network = network(1, Network.LONG,
                 transport -> new Endpoint(transport, (self, bhs, _) -> {
                     int tag = bhs.itt();
                     self.send(tag, data, () -> {
@@ -288,7 +294,7 @@ class TcpTransportTest {
 
     @Test
     void shouldNotSendAPduWhoseDataCannotBeRead() throws Exception {
-        try (var network = new Network(1, DIGESTS,
+        try (var network = network(1, DIGESTS,
                 transport -> new Endpoint(transport, Endpoint::echo))) {
             Endpoint client = network.connect(DIGESTS, Endpoint::new);
             MemorySegment gone;
@@ -307,7 +313,7 @@ class TcpTransportTest {
 
     @Test
     void shouldPutDigestsAndPaddingOnTheWire() throws Exception {
-        try (var network = new Network(1, DIGESTS, Endpoint::new);
+        try (var network = network(1, DIGESTS, Endpoint::new);
                 Socket peer = network.rawPeer()) {
             Endpoint end = network.accepted();
             // 32 bytes of zeros and of ones: the examples of RFC 7143 appendix A.4.

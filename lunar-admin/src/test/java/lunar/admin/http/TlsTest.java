@@ -57,7 +57,7 @@ class TlsTest {
 
     @BeforeEach
     void start() throws Exception {
-        TestCertificates.writeTo(folder);
+        var _ = TestCertificates.in(folder);
         fixture = new AdminFixture(folder);
         log = new CapturedLog("lunar.admin");
     }

@@ -21,7 +21,7 @@ class PemFileTest {
     Path folder;
 
     @BeforeEach
-    void write() throws IOException { TestCertificates.writeTo(folder); }
+    void write() throws IOException { var _ = TestCertificates.in(folder); }
 
     @Test
     void shouldReadChainsAndKeys() throws Exception {

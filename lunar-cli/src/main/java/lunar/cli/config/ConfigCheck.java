@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Checks a config file as far as that is possible without opening a device, listening or connecting: keys and values,
- * names of hosts, secret and key files, the URIs of devices and the files that they name.
+ * names of hosts, secret, key and certificate files, the URIs of devices and the files that they name.
  */
 public final class ConfigCheck {
     /** A check that throws what is wrong. */
@@ -36,7 +36,7 @@ public final class ConfigCheck {
 
     private final TomlTable root;
     private final ConfigFile file;
-    /** Where warnings about secret files belong. */
+    /** Where warnings about secret files, keys and certificates belong. */
     private Place now = Place.START;
 
     private ConfigCheck(TomlTable root) {
@@ -235,6 +235,11 @@ public final class ConfigCheck {
     // --- who may use what ---
 
     private void checkPlan(PlanCheck check) {
+        for (PortalTables.Placed each : PortalTables.read(root).placed()) {
+            if (each.portal().tls().certificate().isPresent()) { // else reported already
+                step(root, each.files(), () -> check.portal(each.portal()));
+            }
+        }
         if (root.has("luns")) {
             checkTarget(check, root, root, TargetTables.DEFAULT_IQN);
         }

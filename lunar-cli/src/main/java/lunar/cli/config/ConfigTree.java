@@ -101,6 +101,9 @@ public final class ConfigTree {
         tree.put("listen", listen);
         portal.advertised().ifPresent(address -> tree.put("advertise", address(address)));
         tree.put("transport", portal.transport());
+        portal.tls().certificate().ifPresent(file -> tree.put("certificate", file.toString()));
+        portal.tls().key().ifPresent(file -> tree.put("key", file.toString()));
+        portal.tls().authorities().ifPresent(file -> tree.put("client-ca", file.toString()));
         return tree;
     }
 

@@ -1,12 +1,17 @@
 package lunar.cli.config;
 
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
+import lunar.iscsi.spi.TlsFiles;
 import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 import lunar.server.ServerPlan;
@@ -15,21 +20,33 @@ import lunar.target.Absence;
 /** Reads the portals of a config file: {@code portals} at the top level, and each {@code [[portal-group]]}. */
 final class PortalTables {
     static final Set<String> GROUP_KEYS = Set.of("tag", "portals", "moved");
-    static final Set<String> PORTAL_KEYS = Set.of("listen", "advertise", "transport");
+    static final Set<String> PORTAL_KEYS = Set.of("listen", "advertise", "transport",
+            "certificate", "key", "client-ca");
     static final Set<String> MOVED_KEYS = Set.of("to", "permanent");
     private static final Set<String> TRANSPORTS = new TreeSet<>(
-            Set.of(Transports.ISCSI, Transports.ISER));
+            Set.of(Transports.ISCSI, Transports.ISCSIS, Transports.ISER));
+    private static final List<String> TLS_KEYS = List.of("certificate", "key", "client-ca");
     private static final int MAX_TAG = 0xffff;
     private static final String EXAMPLE = "127.0.0.1:3260";
 
-    private final List<ServerPlan.Listen> portals = new ArrayList<>();
+    private final List<Placed> portals = new ArrayList<>();
     private final Set<Integer> tags = new HashSet<>();
-    private final Set<String> seen = new HashSet<>();
+    /** Transports by address, with "iser " in front for RDMA, whose ports are not those of TCP. */
+    private final Map<String, String> seen = new HashMap<>();
 
     private PortalTables() {}
 
+    /**
+     * A portal, and where messages about its files belong.
+     *
+     * @param files place of its certificate, or of the portal if it has none
+     */
+    record Placed(ServerPlan.Listen portal, Place files) {}
+
     /** Portals and the tags of their groups, also of groups whose portals are wrong. */
-    record Portals(List<ServerPlan.Listen> portals, Set<Integer> tags) {}
+    record Portals(List<Placed> placed, Set<Integer> tags) {
+        List<ServerPlan.Listen> portals() { return placed.stream().map(Placed::portal).toList(); }
+    }
 
     static Portals read(TomlTable root) {
         var reader = new PortalTables();
@@ -66,10 +83,11 @@ final class PortalTables {
     }
 
     private void addPortals(TomlTable table, int group, Optional<Absence.Moved> moved) {
-        portals.addAll(table.<ServerPlan.Listen>list("portals", EXAMPLE,
+        portals.addAll(table.<Placed>list("portals", EXAMPLE,
                 text -> table.parse("portals", text, Portal::parse)
                         .flatMap(at -> listen(table, text.place(), at, group, Optional.empty(),
-                                moved, Transports.ISCSI)),
+                                moved, Transports.ISCSI, TlsFiles.NONE))
+                        .map(listen -> new Placed(listen, text.place())),
                 portal -> {
                     portal.requireKnown(PORTAL_KEYS, " of a portal");
                     if (portal.lacks("listen", PORTAL_KEYS)) {
@@ -80,10 +98,42 @@ final class PortalTables {
                             PortalTables::address);
                     String transport = portal.parsed("transport", PortalTables::transport)
                             .orElse(Transports.ISCSI);
+                    TlsFiles tls = tls(portal, transport);
                     return portal.parsed("listen", Portal::parse)
                             .flatMap(at -> listen(portal, portal.place("listen"), at, group,
-                                    advertised, moved, transport));
+                                    advertised, moved, transport, tls))
+                            .map(listen -> new Placed(listen, portal.place("certificate")));
                 }));
+    }
+
+    private static TlsFiles tls(TomlTable portal, String transport) {
+        Optional<Path> certificate = portal.parsed("certificate", PortalTables::file);
+        Optional<Path> key = portal.parsed("key", PortalTables::file);
+        Optional<Path> authorities = portal.parsed("client-ca", PortalTables::file);
+        if (transport.equals(Transports.ISCSIS)) {
+            if (portal.lacks("certificate", PORTAL_KEYS) || portal.lacks("key", PORTAL_KEYS)) {
+                portal.wrong("a portal with transport \"iscsis\" needs 'certificate' and 'key';"
+                        + " name its PEM files");
+            }
+        } else {
+            for (String name : TLS_KEYS) {
+                if (portal.has(name)) {
+                    portal.wrong(name,
+                            "'" + name + "' is for a portal with transport = \"iscsis\"");
+                }
+            }
+        }
+        return certificate.isPresent() && key.isPresent()
+                ? new TlsFiles(authorities, certificate, key)
+                : TlsFiles.NONE;
+    }
+
+    private static Path file(String text) {
+        try {
+            return Path.of(text);
+        } catch (InvalidPathException e) {
+            throw new IllegalArgumentException("'" + text + "' is not the name of a file", e);
+        }
     }
 
     private static String transport(String text) {
@@ -96,12 +146,20 @@ final class PortalTables {
 
     /** Port 0 is another free one each time. */
     private Optional<ServerPlan.Listen> listen(TomlTable table, Place place, Portal at, int group,
-            Optional<TargetAddress> advertised, Optional<Absence.Moved> moved, String transport) {
-        if (at.port() != 0 && !seen.add(transport + " " + at)) {
-            table.wrong(place, "portal " + at + " is configured twice");
+            Optional<TargetAddress> advertised, Optional<Absence.Moved> moved, String transport,
+            TlsFiles tls) {
+        if (at.port() != 0) {
+            String other = seen.putIfAbsent(
+                    (transport.equals(Transports.ISER) ? "iser " : "") + at, transport);
+            if (other != null) {
+                table.wrong(place, "portal " + at + (other.equals(transport)
+                        ? " is configured twice"
+                        : " is configured for " + other + " and " + transport + ", which share"
+                                + " the ports of TCP; give one of them another port"));
+            }
         }
         return Optional.of(new ServerPlan.Listen(at.host(), at.port(), group, advertised, moved,
-                transport));
+                transport, tls));
     }
 
     /** {@code moved = "HOST:PORT"}, for now, or {@code moved = { to = "HOST:PORT", permanent = true }}. */

@@ -66,7 +66,7 @@ final class HeldWrites implements BarrierUser {
         SessionOptions first = options.paths().getFirst();
         var sessions = new SessionJournal(options.records(), first.targetName(), identity);
         List<PathSession> earlier = sessions.earlier().stream()
-                .map(left -> PathSession.ofEarlier(left, first, sessions)).toList();
+                .map(left -> PathSession.ofEarlier(left, optionsOf(left), sessions)).toList();
         lock.lock();
         try {
             if (barrier == null && !closed) {
@@ -79,6 +79,12 @@ final class HeldWrites implements BarrierUser {
             lock.unlock();
         }
         journal = sessions; // last: where it fails, the next path begins
+    }
+
+    /** Returns the options of a path with the transport of a session, and so with its TLS files. */
+    private SessionOptions optionsOf(SessionRecord session) {
+        return options.paths().stream().filter(path -> path.scheme().equals(session.scheme()))
+                .findFirst().orElseGet(() -> options.paths().getFirst());
     }
 
     /** Handles a failed request. Where its session may still perform it, writes to its blocks wait. */

@@ -16,19 +16,22 @@ import lunar.initiator.Initiator;
 import lunar.initiator.InitiatorOptions;
 import lunar.initiator.IscsiUri;
 import lunar.initiator.SessionOptions;
+import lunar.iscsi.spi.Transports;
 import lunar.iscsi.text.TargetAddress;
 import lunar.scsi.Lun;
 
 /**
- * Opens {@code iscsi:} and {@code iser:} URIs: creates an initiator and sessions for one LUN, closed together with the
- * device.
+ * Opens {@code iscsi:}, {@code iscsis:} and {@code iser:} URIs: creates an initiator and sessions for one LUN, closed
+ * together with the device.
  */
 public final class LunProvider implements DeviceProvider {
     /** For the {@link java.util.ServiceLoader}. */
     public LunProvider() {}
 
     @Override
-    public Set<String> schemes() { return Set.of("iscsi", "iser"); }
+    public Set<String> schemes() {
+        return Set.of(Transports.ISCSI, Transports.ISCSIS, Transports.ISER);
+    }
 
     @Override
     public BlockDevice open(DeviceUri uri) throws StorageException {

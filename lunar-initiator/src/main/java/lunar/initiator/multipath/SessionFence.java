@@ -140,8 +140,8 @@ final class SessionFence {
 
     private boolean logIn(Initiator by, SessionOptions at) {
         TargetAddress portal = at.portal();
-        SessionOptions options = stale.options().withTransport(at.scheme()).withPortal(portal)
-                .withConnections(1);
+        SessionOptions options = stale.options().withTransport(at.scheme()).withTls(at.tls())
+                .withPortal(portal).withConnections(1);
         try (Session made = by.loginHere(options, stale.isid())) {
             boolean same = stale.isReinstatedBy(made, stale.isid());
             if (!same) { // another try could end a session that the path has made in that group by then

@@ -21,12 +21,15 @@ public final class Transports implements AutoCloseable {
     /** The scheme of TCP (RFC 7143). */
     public static final String ISCSI = "iscsi";
 
+    /** The scheme of TCP with TLS 1.3, an extension. */
+    public static final String ISCSIS = "iscsis";
+
     /** The scheme of RDMA (RFC 7145). */
     public static final String ISER = "iser";
 
     /** Modules of Lunar that have a transport, by its scheme: named to a user whose program lacks one of them. */
-    private static final Map<String, String> MODULES = Map.of(ISCSI, "lunar-tcp", ISER,
-            "lunar-iser");
+    private static final Map<String, String> MODULES = Map.of(ISCSI, "lunar-tcp", ISCSIS,
+            "lunar-tcp", ISER, "lunar-iser");
 
     private final String name;
     private final LoopOptions options;
@@ -104,9 +107,19 @@ public final class Transports implements AutoCloseable {
             return "; available: " + (known.isEmpty() ? "none" : String.join(", ", known));
         }
         return ": org.lunar:" + artifact + " is missing at run time; add it"
-                + (scheme.equals(ISCSI) ? ", or org.lunar:lunar-starter," : "")
+                + (artifact.equals("lunar-tcp") ? ", or org.lunar:lunar-starter," : "")
                 + " to the dependencies, and on the module path start Java with --add-modules "
                 + artifact.replace('-', '.');
+    }
+
+    /**
+     * Reads the TLS files of a portal, without starting anything.
+     *
+     * @throws IOException if no module has such a transport, or it cannot use the files; the message is one line
+     */
+    public static TransportProvider.Credentials credentials(String scheme, TlsFiles portal)
+            throws IOException {
+        return provider(scheme).credentials(portal);
     }
 
     /** Registers memory that many commands use with each transport, also with those that start later. */

@@ -20,12 +20,18 @@ public final class BoundPortal {
     private volatile PortalSpec spec;
     private volatile TransportProvider.@Nullable Listener listener;
     private volatile boolean listening;
+    private volatile TransportProvider.Credentials credentials;
 
-    BoundPortal(PortalSpec spec) { this.spec = spec; }
+    BoundPortal(PortalSpec spec, TransportProvider.Credentials credentials) {
+        this.spec = spec;
+        this.credentials = credentials;
+    }
 
     void listen(Transports transports, Function<Transport, PduReceiver> receiver)
             throws IOException {
-        listener = transports.loops(spec.transport()).listen(spec.address(), receiver);
+        TransportProvider.Listener before = listener;
+        InetSocketAddress at = before == null ? spec.address() : before.local(); // the port that 0 has picked
+        listener = transports.loops(spec.transport()).listen(at, credentials, receiver);
         listening = true;
     }
 
@@ -34,6 +40,12 @@ public final class BoundPortal {
     /** Replaces the spec by another one of the same address. */
     void become(PortalSpec wanted) {
         spec = wanted;
+    }
+
+    /** Makes new connections use other credentials. */
+    void use(TransportProvider.Credentials renewed) {
+        credentials = renewed;
+        Objects.requireNonNull(listener).use(renewed);
     }
 
     int group() { return spec.group(); }
@@ -47,7 +59,7 @@ public final class BoundPortal {
     public PortalSpec listening() {
         PortalSpec known = spec;
         return new PortalSpec(local(), known.group(), known.advertised(), known.moved(),
-                known.transport(), false);
+                known.transport(), false, known.tls());
     }
 
     boolean isListening() { return listening; }

@@ -12,6 +12,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import lunar.iscsi.framing.PduReceiver;
 import lunar.iscsi.spi.Transport;
+import lunar.iscsi.spi.TransportProvider;
 import lunar.iscsi.spi.Transports;
 import lunar.target.PortalSpec;
 import org.jspecify.annotations.Nullable;
@@ -56,13 +57,16 @@ public final class Portals {
     public void close() { bound.forEach(BoundPortal::close); }
 
     /**
-     * Listens on the new portals among these; the current ones stay in use until the change is made.
+     * Listens on the new portals among these, and reads certificates; the current ones stay in use until the change is
+     * made.
      *
-     * @throws IOException if one of them cannot be listened on; then nothing has changed
+     * @param isRenewing whether the certificates of portals that stay as they are, are read again too
+     * @throws IOException if one of them cannot be listened on, or its files cannot be used; then nothing has changed
      */
-    public Change change(List<PortalSpec> wanted) throws IOException {
+    public Change change(List<PortalSpec> wanted, boolean isRenewing) throws IOException {
         var left = new ArrayList<>(bound);
         var after = new ArrayList<BoundPortal>();
+        var renewals = new ArrayList<Runnable>();
         List<PortalSpec> here = wanted.stream().filter(spec -> !spec.elsewhere()).toList();
         for (PortalSpec spec : here) {
             BoundPortal kept = first(left,
@@ -72,14 +76,30 @@ public final class Portals {
                         && portal.spec().transport().equals(spec.transport()));
             }
             if (kept == null) {
-                kept = new BoundPortal(spec);
-            } else {
-                left.remove(kept);
+                after.add(new BoundPortal(spec, credentials(spec)));
+                continue;
             }
+            left.remove(kept);
             after.add(kept);
+            if (!kept.isListening()) { // it was lost, and listens again now
+                kept.use(credentials(spec));
+            } else if (isRenewing || !kept.spec().tls().equals(spec.tls())) {
+                BoundPortal renewed = kept;
+                TransportProvider.Credentials read = credentials(spec);
+                renewals.add(() -> renewed.use(read));
+            }
         }
         listen(after, left);
-        return new Change(List.copyOf(wanted), here, List.copyOf(after), List.copyOf(left));
+        return new Change(List.copyOf(wanted), here, List.copyOf(after), List.copyOf(left),
+                renewals);
+    }
+
+    private static TransportProvider.Credentials credentials(PortalSpec spec) throws IOException {
+        try {
+            return Transports.credentials(spec.transport(), spec.tls());
+        } catch (IOException e) {
+            throw new IOException(spec + ": " + e.getMessage(), e);
+        }
     }
 
     private void listen(List<BoundPortal> after, List<BoundPortal> leaving) throws IOException {
@@ -110,7 +130,7 @@ public final class Portals {
             int port = portal.spec().address().getPort();
             BoundPortal inTheWay = first(leaving,
                     other -> other.isListening() && other.local().getPort() == port
-                            && other.spec().transport().equals(portal.spec().transport()));
+                            && isOfRdma(other) == isOfRdma(portal)); // iscsi and iscsis share the ports of TCP
             if (inTheWay == null) {
                 throw e;
             }
@@ -118,6 +138,10 @@ public final class Portals {
             closed.add(inTheWay);
             listen(portal, leaving, closed);
         }
+    }
+
+    private static boolean isOfRdma(BoundPortal portal) {
+        return portal.spec().transport().equals(Transports.ISER);
     }
 
     private void listen(BoundPortal portal) throws IOException {
@@ -149,13 +173,15 @@ public final class Portals {
         private final List<PortalSpec> specs;
         private final List<BoundPortal> after;
         private final List<BoundPortal> leaving;
+        private final List<Runnable> renewals;
 
         private Change(List<PortalSpec> all, List<PortalSpec> specs, List<BoundPortal> after,
-                List<BoundPortal> leaving) {
+                List<BoundPortal> leaving, List<Runnable> renewals) {
             this.all = all;
             this.specs = specs;
             this.after = after;
             this.leaving = leaving;
+            this.renewals = renewals;
         }
 
         /**
@@ -175,6 +201,7 @@ public final class Portals {
                 }
                 portal.become(spec);
             }
+            renewals.forEach(Runnable::run);
             groups = groups(all);
             elsewhere = all.stream().filter(PortalSpec::elsewhere).toList();
             return without;
