@@ -288,7 +288,7 @@ public final class Initiator implements AutoCloseable {
         try {
             if (session.scheme().equals(Transports.ISCSIS)
                     && session.tls().key().isPresent()) {
-                PrivateKeyFile.require(session.tls().key().get());
+                PrivateFiles.require(session.tls().key().get());
             }
             transport = transports.loops(session.scheme()).connect(portal,
                     session.timeouts().connectMs(), session.tls(), receiver);

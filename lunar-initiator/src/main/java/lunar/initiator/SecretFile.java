@@ -6,8 +6,6 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Optional;
-import lunar.block.PrivateFile;
 import lunar.iscsi.login.ChapCredentials;
 import lunar.iscsi.login.Secret;
 
@@ -22,7 +20,7 @@ record SecretFile(String user, Path file) implements ChapSource {
 
     private Secret read() throws IOException {
         try {
-            requirePrivate();
+            PrivateFiles.require(file, "secret file " + file);
             if (Files.size(file) > MAX_BYTES) {
                 throw new IOException("secret file " + file + " is too long");
             }
@@ -37,19 +35,6 @@ record SecretFile(String user, Path file) implements ChapSource {
             throw new IOException("secret file " + file + " is not UTF-8 text", e);
         } catch (FileSystemException e) {
             throw new IOException("cannot read secret file " + file, e);
-        }
-    }
-
-    /** Refuses a file that others could have written; logs one that they can read. */
-    private void requirePrivate() throws IOException {
-        Optional<PrivateFile.Exposure> exposure = PrivateFile.check(file);
-        if (exposure.isPresent()) {
-            String message = "secret file " + file + " " + exposure.get();
-            switch (exposure.get()) {
-                case FOREIGN, WRITABLE -> throw new IOException(message);
-                case READABLE -> System.getLogger("lunar.initiator")
-                        .log(System.Logger.Level.WARNING, message);
-            }
         }
     }
 }

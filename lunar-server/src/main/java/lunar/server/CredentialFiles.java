@@ -77,7 +77,7 @@ public final class CredentialFiles {
                 throw new InvalidPlanException(what + " is empty; write the secret into it");
             }
             Secret secret = Secret.of(text);
-            check(path, what);
+            requirePrivate(path, what, listener);
             return secret;
         } catch (NoSuchFileException e) {
             throw new InvalidPlanException(what + " does not exist", e);
@@ -88,8 +88,13 @@ public final class CredentialFiles {
         }
     }
 
-    /** Refuses a file that others could have written; one that they can read is told. */
-    private void check(Path path, String what) throws IOException, InvalidPlanException {
+    /**
+     * Refuses a file that others could have written; warns of one that they can read.
+     *
+     * @param what the file, in messages
+     */
+    static void requirePrivate(Path path, String what, ServerListener listener)
+            throws IOException, InvalidPlanException {
         Optional<PrivateFile.Exposure> exposure = PrivateFile.check(path);
         if (exposure.isPresent()) {
             String message = what + " " + exposure.get();

@@ -12,7 +12,6 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
-import lunar.block.PrivateFile;
 import lunar.iscsi.spi.TlsFiles;
 import lunar.iscsi.spi.Transports;
 
@@ -65,18 +64,10 @@ final class PortalFiles {
 
     private static void check(Path key, String what, ServerListener listener)
             throws IOException, InvalidPlanException {
-        Optional<PrivateFile.Exposure> exposure;
         try {
-            exposure = PrivateFile.check(key);
+            CredentialFiles.requirePrivate(key, what + "key file " + key, listener);
         } catch (NoSuchFileException e) {
             throw new InvalidPlanException(what + key + " does not exist", e);
-        }
-        if (exposure.isPresent()) {
-            String message = what + "key file " + key + " " + exposure.get();
-            switch (exposure.get()) {
-                case FOREIGN, WRITABLE -> throw new InvalidPlanException(message);
-                case READABLE -> listener.warned(message, null);
-            }
         }
     }
 

@@ -6,20 +6,28 @@ import java.nio.file.Path;
 import java.util.Optional;
 import lunar.block.PrivateFile;
 
-/** Checks who else can use the private key of an initiator's certificate, as is checked for secret files. */
-final class PrivateKeyFile {
-    private PrivateKeyFile() {}
+/** Checks who else can use the secret of an initiator, or the private key of its certificate. */
+final class PrivateFiles {
+    private PrivateFiles() {}
 
-    /** Refuses a file that others could have written; logs one that they can read. */
+    /** Checks the file of a private key. */
     static void require(Path file) throws IOException {
-        Optional<PrivateFile.Exposure> exposure;
         try {
-            exposure = PrivateFile.check(file);
+            require(file, "key file " + file);
         } catch (NoSuchFileException e) {
             throw new IOException(file + " does not exist", e);
         }
+    }
+
+    /**
+     * Refuses a file that others could have written; logs one that they can read.
+     *
+     * @param what the file, in messages
+     */
+    static void require(Path file, String what) throws IOException {
+        Optional<PrivateFile.Exposure> exposure = PrivateFile.check(file);
         if (exposure.isPresent()) {
-            String message = "key file " + file + " " + exposure.get();
+            String message = what + " " + exposure.get();
             switch (exposure.get()) {
                 case FOREIGN, WRITABLE -> throw new IOException(message);
                 case READABLE -> System.getLogger("lunar.initiator")
