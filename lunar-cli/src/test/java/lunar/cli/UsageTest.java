@@ -3,6 +3,10 @@ package lunar.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.util.List;
+import lunar.cli.command.Console;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -41,8 +45,21 @@ class UsageTest {
     void shouldShowHelpByACommandToo() {
         assertThat(CommandRun.of("help").succeeds().out())
                 .isEqualTo(CommandRun.of("--help").succeeds().out());
-        assertThat(CommandRun.of("help", "copy").succeeds().out())
-                .isEqualTo(CommandRun.of("copy", "--help").succeeds().out());
+        var nowhere = new PrintWriter(Writer.nullWriter());
+        List<String> commands = Main.commandLine(new Console(nowhere, nowhere, false))
+                .getSubcommands().keySet().stream().sorted().toList();
+        assertThat(commands).contains("serve", "copy", "raid", "help", "manual", "warm-up");
+        for (String command : commands) {
+            assertThat(CommandRun.of("help", command).succeeds().out())
+                    .isEqualTo(CommandRun.of(command, "--help").succeeds().out());
+        }
+    }
+
+    @Test
+    void shouldBuildOnlyTheCommandThatIsRun() {
+        var nowhere = new PrintWriter(Writer.nullWriter());
+        var line = Main.commandLine(new Console(nowhere, nowhere, false), "serve", "ram:1MiB");
+        assertThat(line.getSubcommands()).containsOnlyKeys("serve");
     }
 
     @Test

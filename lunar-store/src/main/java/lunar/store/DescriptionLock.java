@@ -2,13 +2,10 @@ package lunar.store;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 
 /**
  * Locks a whole file on behalf of an open file description (fcntl(2), F_OFD_SETLK). A POSIX lock belongs to the process
@@ -40,6 +37,9 @@ final class DescriptionLock {
             ValueLayout.JAVA_LONG.withName("l_len"), ValueLayout.JAVA_INT.withName("l_pid"),
             MemoryLayout.paddingLayout(4));
 
+    /** Present wherever {@link LinuxFile#isAvailable} is true. */
+    private static final LibcCall FCNTL = LibcCall.find("fcntl").orElseThrow();
+
     private DescriptionLock() {}
 
     /** Takes the lock of a file without waiting: exclusively to write it, shared to read it. */
@@ -67,29 +67,11 @@ final class DescriptionLock {
             lock.set(ValueLayout.JAVA_SHORT, 0, type); // the rest is 0: from the beginning of the file
             int errno;
             do {
-                int returned = (int) Calls.FCNTL.invokeExact(state, file.descriptor(), F_OFD_SETLK,
-                        lock);
+                int returned = (int) FCNTL.call(state, file.descriptor(), F_OFD_SETLK,
+                        lock.address());
                 errno = returned == 0 ? 0 : Errno.in(state);
             } while (errno == Errno.EINTR);
             return errno;
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new AssertionError("fcntl(2)", e);
-        }
-    }
-
-    /** Looked up where there is a {@link LinuxFile}, and so native access. */
-    private static final class Calls {
-        static final MethodHandle FCNTL = fcntl();
-
-        @SuppressWarnings("restricted")
-        private static MethodHandle fcntl() {
-            Linker linker = Linker.nativeLinker();
-            return linker.downcallHandle(linker.defaultLookup().findOrThrow("fcntl"),
-                    FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
-                            ValueLayout.JAVA_INT, ValueLayout.ADDRESS),
-                    Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
         }
     }
 }

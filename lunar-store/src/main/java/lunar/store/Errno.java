@@ -3,7 +3,7 @@ package lunar.store;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
+import java.lang.foreign.ValueLayout;
 
 /** Error numbers of Linux, identical on all supported processors. */
 final class Errno {
@@ -26,14 +26,14 @@ final class Errno {
 
     /** Where a call that was linked with {@code captureCallState("errno")} leaves it. */
     static final MemoryLayout STATE = Linker.Option.captureStateLayout();
-    private static final VarHandle ERRNO = STATE
-            .varHandle(MemoryLayout.PathElement.groupElement("errno"));
+    private static final long AT = STATE
+            .byteOffset(MemoryLayout.PathElement.groupElement("errno"));
 
     private Errno() {}
 
     /** The error number of the call that was last given this state, if it has failed. */
     static int in(MemorySegment state) {
-        return (int) ERRNO.get(state, 0L);
+        return state.get(ValueLayout.JAVA_INT, AT);
     }
 
     /** In the words of strerror(3), by which {@link IoFailure} knows them. */

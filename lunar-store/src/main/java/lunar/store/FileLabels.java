@@ -2,12 +2,8 @@ package lunar.store;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import lunar.block.DeviceLabels;
@@ -32,7 +28,7 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
 
     /** Labels of an open file; empty if the calls are not available. */
     static Optional<FileLabels> of(LinuxFile file) {
-        return Calls.LOOKUP.isPresent() ? Optional.of(new FileLabels(file)) : Optional.empty();
+        return Calls.AVAILABLE ? Optional.of(new FileLabels(file)) : Optional.empty();
     }
 
     /** Whether the file system has extended attributes. */
@@ -48,11 +44,10 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
     /** @throws Unsupported if the file system has no extended attributes */
     @Override
     public Optional<String> read(String name) throws IOException {
-        Calls calls = Calls.LOOKUP.orElseThrow();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Errno.STATE);
             MemorySegment room = arena.allocate(MAX_BYTES);
-            long length = calls.get(state, file.descriptor(), arena.allocateFrom(PREFIX + name),
+            long length = Calls.get(state, file.descriptor(), arena.allocateFrom(PREFIX + name),
                     room);
             if (length >= 0) {
                 byte[] bytes = room.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE);
@@ -70,14 +65,13 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
     /** @throws Unsupported if the file system has no extended attributes */
     @Override
     public void write(String name, String value) throws IOException {
-        Calls calls = Calls.LOOKUP.orElseThrow();
         byte[] bytes = value.getBytes(StandardCharsets.US_ASCII);
         if (bytes.length > MAX_BYTES) {
             throw new IllegalArgumentException("label of " + bytes.length + " bytes");
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Errno.STATE);
-            if (calls.set(state, file.descriptor(), arena.allocateFrom(PREFIX + name),
+            if (Calls.set(state, file.descriptor(), arena.allocateFrom(PREFIX + name),
                     arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes)) != 0) {
                 int errno = Errno.in(state);
                 throw errno == EOPNOTSUPP
@@ -85,68 +79,37 @@ record FileLabels(LinuxFile file) implements DeviceLabels {
                         : new IOException("attribute " + PREFIX + name
                                 + " cannot be written: error " + errno);
             }
-            if (calls.sync(state, file.descriptor()) != 0) {
+            if (Calls.sync(state, file.descriptor()) != 0) {
                 throw new IOException("attribute " + PREFIX + name
                         + " cannot be made stable: error " + Errno.in(state));
             }
         }
     }
 
-    /** Handles of the functions, looked up once. */
-    private record Calls(MethodHandle getHandle, MethodHandle setHandle, MethodHandle syncHandle) {
-        static final Optional<Calls> LOOKUP = LinuxFile.isAvailable() ? lookup() : Optional.empty();
+    /** Functions of libc, looked up once. */
+    private static final class Calls {
+        static final Optional<LibcCall> GET = LibcCall.find("fgetxattr");
+        static final Optional<LibcCall> SET = LibcCall.find("fsetxattr");
+        static final Optional<LibcCall> SYNC = LibcCall.find("fsync");
+        static final boolean AVAILABLE = LinuxFile.isAvailable() && GET.isPresent()
+                && SET.isPresent() && SYNC.isPresent();
 
-        @SuppressWarnings("restricted")
-        private static Optional<Calls> lookup() {
-            Linker linker = Linker.nativeLinker();
-            SymbolLookup symbols = linker.defaultLookup();
-            var get = symbols.find("fgetxattr");
-            var set = symbols.find("fsetxattr");
-            var sync = symbols.find("fsync");
-            if (get.isEmpty() || set.isEmpty() || sync.isEmpty()) {
-                return Optional.empty();
-            }
-            Linker.Option errno = Linker.Option.captureCallState("errno");
-            return Optional.of(new Calls(
-                    linker.downcallHandle(get.get(),
-                            FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT,
-                                    ValueLayout.ADDRESS, ValueLayout.ADDRESS,
-                                    ValueLayout.JAVA_LONG),
-                            errno),
-                    linker.downcallHandle(set.get(),
-                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
-                                    ValueLayout.ADDRESS, ValueLayout.ADDRESS,
-                                    ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT),
-                            errno),
-                    linker.downcallHandle(sync.get(),
-                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT),
-                            errno)));
+        private Calls() {}
+
+        static long get(MemorySegment state, int descriptor, MemorySegment name,
+                MemorySegment into) {
+            return GET.orElseThrow().call(state, descriptor, name.address(), into.address(),
+                    into.byteSize(), 0);
         }
 
-        long get(MemorySegment state, int descriptor, MemorySegment name, MemorySegment into) {
-            try {
-                return (long) getHandle.invokeExact(state, descriptor, name, into,
-                        into.byteSize());
-            } catch (Throwable e) {
-                throw new AssertionError("fgetxattr(2)", e);
-            }
+        static int set(MemorySegment state, int descriptor, MemorySegment name,
+                MemorySegment value) {
+            return (int) SET.orElseThrow().call(state, descriptor, name.address(),
+                    value.address(), value.byteSize(), 0);
         }
 
-        int set(MemorySegment state, int descriptor, MemorySegment name, MemorySegment value) {
-            try {
-                return (int) setHandle.invokeExact(state, descriptor, name, value,
-                        value.byteSize(), 0);
-            } catch (Throwable e) {
-                throw new AssertionError("fsetxattr(2)", e);
-            }
-        }
-
-        int sync(MemorySegment state, int descriptor) {
-            try {
-                return (int) syncHandle.invokeExact(state, descriptor);
-            } catch (Throwable e) {
-                throw new AssertionError("fsync(2)", e);
-            }
+        static int sync(MemorySegment state, int descriptor) {
+            return (int) SYNC.orElseThrow().call(state, descriptor, 0, 0);
         }
     }
 }

@@ -2,12 +2,8 @@ package lunar.store;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -44,17 +40,13 @@ final class LinuxFile implements AutoCloseable {
     private static final int SECTOR_BYTES = 512;
     private static final int POSIX_FADV_DONTNEED = 4;
 
-    private final Calls calls;
     private final int descriptor;
 
-    private LinuxFile(Calls calls, int descriptor) {
-        this.calls = calls;
-        this.descriptor = descriptor;
-    }
+    private LinuxFile(int descriptor) { this.descriptor = descriptor; }
 
     /** Whether this process has the calls at all. */
     static boolean isAvailable() {
-        return Calls.LOOKUP.isPresent();
+        return Calls.AVAILABLE;
     }
 
     /**
@@ -81,19 +73,18 @@ final class LinuxFile implements AutoCloseable {
         if (!isAvailable()) {
             return Optional.empty();
         }
-        Calls calls = Calls.LOOKUP.orElseThrow();
         int flags = O_CLOEXEC | how;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Errno.STATE);
             int descriptor;
             do {
-                descriptor = calls.open(state, arena.allocateFrom(path.toString()), flags);
+                descriptor = Calls.open(state, arena.allocateFrom(path.toString()), flags);
             } while (descriptor < 0 && Errno.in(state) == Errno.EINTR);
             if (descriptor < 0) {
                 int errno = Errno.in(state);
                 throw errno == Errno.EBUSY ? new BusyDisk(path) : failure("open of " + path, errno);
             }
-            return Optional.of(new LinuxFile(calls, descriptor));
+            return Optional.of(new LinuxFile(descriptor));
         }
     }
 
@@ -106,7 +97,7 @@ final class LinuxFile implements AutoCloseable {
     boolean allocate(int mode, long offsetBytes, long countBytes) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Errno.STATE);
-            while (calls.fallocate(state, descriptor, mode, offsetBytes, countBytes) != 0) {
+            while (Calls.fallocate(state, descriptor, mode, offsetBytes, countBytes) != 0) {
                 int errno = Errno.in(state);
                 if (errno == Errno.EOPNOTSUPP || errno == Errno.ENOSYS) {
                     return false;
@@ -153,7 +144,9 @@ final class LinuxFile implements AutoCloseable {
      * @param countBytes 0 for all to the end of the file
      */
     void dropCache(long offsetBytes, long countBytes) {
-        calls.dropCache(descriptor, offsetBytes, countBytes);
+        try (Arena arena = Arena.ofConfined()) {
+            Calls.dropCache(arena.allocate(Errno.STATE), descriptor, offsetBytes, countBytes);
+        }
     }
 
     /** Inode and time of birth, by statx(2); empty if the system does not tell. */
@@ -175,20 +168,20 @@ final class LinuxFile implements AutoCloseable {
 
     /** Returns the mask of the returned fields; 0 on failure. */
     private int statx(Arena arena, int wanted, MemorySegment found) {
-        boolean failed = calls.statxHandle().isEmpty() || calls.statx(arena.allocate(Errno.STATE),
-                descriptor, arena.allocateFrom(""), wanted, found) != 0;
+        boolean failed = Calls.statx(arena.allocate(Errno.STATE), descriptor,
+                arena.allocateFrom(""), wanted, found) != 0;
         return failed ? 0 : found.get(ValueLayout.JAVA_INT, 0);
     }
 
     private OptionalLong seek(long offsetBytes, int whence) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Errno.STATE);
-            long found = calls.lseek(state, descriptor, offsetBytes, whence);
+            long found = Calls.lseek(state, descriptor, offsetBytes, whence);
             if (found >= 0) {
                 return OptionalLong.of(found);
             }
             return switch (Errno.in(state)) {
-                case Errno.ENXIO -> OptionalLong.of(calls.lseek(state, descriptor, 0, SEEK_END));
+                case Errno.ENXIO -> OptionalLong.of(Calls.lseek(state, descriptor, 0, SEEK_END));
                 case Errno.EINVAL, Errno.EOPNOTSUPP, Errno.ENOSYS -> OptionalLong.empty();
                 default -> throw failure("lseek", Errno.in(state));
             };
@@ -198,7 +191,7 @@ final class LinuxFile implements AutoCloseable {
     @Override
     public void close() {
         try (Arena arena = Arena.ofConfined()) {
-            calls.close(arena.allocate(Errno.STATE), descriptor);
+            Calls.close(arena.allocate(Errno.STATE), descriptor);
         }
     }
 
@@ -211,109 +204,46 @@ final class LinuxFile implements AutoCloseable {
         BusyDisk(Path path) { super(path + " is in use by the system"); }
     }
 
-    /** Handles of the functions, looked up once. */
-    private record Calls(MethodHandle openHandle, MethodHandle fallocateHandle,
-            MethodHandle seekHandle, MethodHandle closeHandle,
-            Optional<MethodHandle> statxHandle, Optional<MethodHandle> adviseHandle) {
-        static final Optional<Calls> LOOKUP = lookup();
+    /** Functions of libc, looked up once. */
+    private static final class Calls {
+        static final Optional<LibcCall> OPEN = LibcCall.find("open");
+        static final Optional<LibcCall> FALLOCATE = LibcCall.find("fallocate");
+        static final Optional<LibcCall> LSEEK = LibcCall.find("lseek");
+        static final Optional<LibcCall> CLOSE = LibcCall.find("close");
+        static final Optional<LibcCall> STATX = LibcCall.find("statx");
+        static final Optional<LibcCall> FADVISE = LibcCall.find("posix_fadvise");
+        static final boolean AVAILABLE = OPEN.isPresent() && FALLOCATE.isPresent()
+                && LSEEK.isPresent() && CLOSE.isPresent();
 
-        @SuppressWarnings("restricted")
-        private static Optional<Calls> lookup() {
-            boolean known = System.getProperty("os.name").equals("Linux")
-                    && ValueLayout.ADDRESS.byteSize() == Long.BYTES;
-            if (!known || !NativeAccess.isEnabled()) {
-                return Optional.empty();
-            }
-            Linker linker = Linker.nativeLinker();
-            SymbolLookup symbols = linker.defaultLookup();
-            var open = symbols.find("open");
-            var fallocate = symbols.find("fallocate");
-            var lseek = symbols.find("lseek");
-            var close = symbols.find("close");
-            if (open.isEmpty() || fallocate.isEmpty() || lseek.isEmpty() || close.isEmpty()) {
-                return Optional.empty();
-            }
-            Linker.Option errno = Linker.Option.captureCallState("errno");
-            return Optional.of(new Calls(
-                    linker.downcallHandle(open.get(),
-                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS,
-                                    ValueLayout.JAVA_INT),
-                            errno, Linker.Option.firstVariadicArg(2)),
-                    linker.downcallHandle(fallocate.get(),
-                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
-                                    ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG,
-                                    ValueLayout.JAVA_LONG),
-                            errno),
-                    linker.downcallHandle(lseek.get(),
-                            FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT,
-                                    ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT),
-                            errno),
-                    linker.downcallHandle(close.get(),
-                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT),
-                            errno),
-                    symbols.find("statx").map(statx -> linker.downcallHandle(statx,
-                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
-                                    ValueLayout.ADDRESS, ValueLayout.JAVA_INT,
-                                    ValueLayout.JAVA_INT, ValueLayout.ADDRESS),
-                            errno)),
-                    symbols.find("posix_fadvise").map(advise -> linker.downcallHandle(advise,
-                            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
-                                    ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
-                                    ValueLayout.JAVA_INT)))));
+        private Calls() {}
+
+        static int open(MemorySegment state, MemorySegment path, int flags) {
+            return (int) OPEN.orElseThrow().call(state, path.address(), flags, 0);
         }
 
-        int open(MemorySegment state, MemorySegment path, int flags) {
-            try {
-                return (int) openHandle.invokeExact(state, path, flags);
-            } catch (Throwable e) {
-                throw new AssertionError("open(2)", e);
-            }
+        static int fallocate(MemorySegment state, int descriptor, int mode, long offset,
+                long count) {
+            return (int) FALLOCATE.orElseThrow().call(state, descriptor, mode, offset, count, 0);
         }
 
-        int fallocate(MemorySegment state, int descriptor, int mode, long offset, long count) {
-            try {
-                return (int) fallocateHandle.invokeExact(state, descriptor, mode, offset, count);
-            } catch (Throwable e) {
-                throw new AssertionError("fallocate(2)", e);
-            }
+        static long lseek(MemorySegment state, int descriptor, long offset, int whence) {
+            return LSEEK.orElseThrow().call(state, descriptor, offset, whence);
         }
 
-        long lseek(MemorySegment state, int descriptor, long offset, int whence) {
-            try {
-                return (long) seekHandle.invokeExact(state, descriptor, offset, whence);
-            } catch (Throwable e) {
-                throw new AssertionError("lseek(2)", e);
-            }
+        static void close(MemorySegment state, int descriptor) {
+            long _ = CLOSE.orElseThrow().call(state, descriptor, 0, 0);
         }
 
-        int close(MemorySegment state, int descriptor) {
-            try {
-                return (int) closeHandle.invokeExact(state, descriptor);
-            } catch (Throwable e) {
-                throw new AssertionError("close(2)", e);
-            }
+        static void dropCache(MemorySegment state, int descriptor, long offset, long count) {
+            FADVISE.ifPresent(advise -> advise.call(state, descriptor, offset, count,
+                    POSIX_FADV_DONTNEED, 0));
         }
 
-        void dropCache(int descriptor, long offsetBytes, long countBytes) {
-            if (adviseHandle.isEmpty()) {
-                return;
-            }
-            try {
-                int _ = (int) adviseHandle.get().invokeExact(descriptor, offsetBytes,
-                        countBytes, POSIX_FADV_DONTNEED);
-            } catch (Throwable e) {
-                throw new AssertionError("posix_fadvise(2)", e);
-            }
-        }
-
-        int statx(MemorySegment state, int descriptor, MemorySegment path, int wanted,
+        /** Returns -1 if there is no such function. */
+        static int statx(MemorySegment state, int descriptor, MemorySegment path, int wanted,
                 MemorySegment into) {
-            try {
-                return (int) statxHandle.orElseThrow().invokeExact(state, descriptor, path,
-                        AT_EMPTY_PATH, wanted, into);
-            } catch (Throwable e) {
-                throw new AssertionError("statx(2)", e);
-            }
+            return STATX.map(statx -> (int) statx.call(state, descriptor, path.address(),
+                    AT_EMPTY_PATH, wanted, into.address())).orElse(-1);
         }
     }
 }

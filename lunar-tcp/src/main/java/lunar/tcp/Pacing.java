@@ -59,12 +59,17 @@ public final class Pacing {
     private static final ValueLayout.OfShort PORT = ValueLayout.JAVA_SHORT_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);
 
-    /** The calls, where they are there. */
+    /**
+     * The calls, where they are there. All are linked with one signature, of five longs, as the JVM takes milliseconds
+     * to link each: the ABIs of Linux with 64 bits pass an int, sign-extended, and an address as they pass a long, and
+     * a function ignores arguments beyond its parameters.
+     */
     private record Calls(MethodHandle getsockname, MethodHandle getpeername,
             MethodHandle setsockopt) {
         @SuppressWarnings("restricted")
         private static Optional<Calls> find() {
-            if (!System.getProperty("os.name", "").equals("Linux")) {
+            if (!System.getProperty("os.name", "").equals("Linux")
+                    || ValueLayout.ADDRESS.byteSize() != Long.BYTES) {
                 return Optional.empty();
             }
             Module module = Pacing.class.getModule();
@@ -76,15 +81,23 @@ public final class Pacing {
             }
             var linker = Linker.nativeLinker();
             SymbolLookup symbols = linker.defaultLookup();
-            var name = FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
-                    ValueLayout.ADDRESS, ValueLayout.ADDRESS);
-            var option = FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
-                    ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS,
-                    ValueLayout.JAVA_INT);
+            var word = ValueLayout.JAVA_LONG;
+            var type = FunctionDescriptor.of(word, word, word, word, word, word);
             return Optional.of(new Calls(
-                    linker.downcallHandle(symbols.findOrThrow("getsockname"), name),
-                    linker.downcallHandle(symbols.findOrThrow("getpeername"), name),
-                    linker.downcallHandle(symbols.findOrThrow("setsockopt"), option)));
+                    linker.downcallHandle(symbols.findOrThrow("getsockname"), type),
+                    linker.downcallHandle(symbols.findOrThrow("getpeername"), type),
+                    linker.downcallHandle(symbols.findOrThrow("setsockopt"), type)));
+        }
+
+        /** Calls a function with memory that the caller keeps open. */
+        static int call(MethodHandle function, long descriptor, long second, long third,
+                long fourth, long fifth) {
+            try {
+                return (int) (long) function.invokeExact(descriptor, second, third, fourth,
+                        fifth);
+            } catch (Throwable e) {
+                throw new IllegalStateException(e);
+            }
         }
     }
 
@@ -161,12 +174,10 @@ public final class Pacing {
     static boolean off(int descriptor) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocateFrom(WITHOUT, StandardCharsets.US_ASCII);
-            int result = (int) Native.CALLS.orElseThrow().setsockopt.invokeExact(descriptor,
-                    IPPROTO_TCP, TCP_CONGESTION, name, WITHOUT.length());
+            int result = Calls.call(Native.CALLS.orElseThrow().setsockopt, descriptor, IPPROTO_TCP,
+                    TCP_CONGESTION, name.address(), WITHOUT.length());
             LOG.log(System.Logger.Level.DEBUG, "pacing off: {0}", result == 0);
             return result == 0;
-        } catch (Throwable e) {
-            throw new IllegalStateException(e);
         }
     }
 
@@ -198,16 +209,14 @@ public final class Pacing {
                 }
             }
             return OptionalInt.empty();
-        } catch (Throwable e) {
-            throw new IllegalStateException(e);
         }
     }
 
     /** Returns the address from one of the two calls; null if this is no Internet socket, or none at all. */
     private static @Nullable InetSocketAddress address(MethodHandle call, int descriptor,
-            MemorySegment address, MemorySegment length) throws Throwable {
+            MemorySegment address, MemorySegment length) throws IOException {
         length.set(ValueLayout.JAVA_INT, 0, ADDRESS_BYTES);
-        if ((int) call.invokeExact(descriptor, address, length) != 0) {
+        if (Calls.call(call, descriptor, address.address(), length.address(), 0, 0) != 0) {
             return null;
         }
         int at;

@@ -22,9 +22,11 @@ import lunar.raid.service.RunningVolume;
 import lunar.server.StorageServer;
 import lunar.server.UnitStatus;
 import lunar.target.status.SessionStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The metrics of a server. Nothing is counted here: a scrape reads counters that exist anyway. Thread-safe.
+ * The metrics of a server. Nothing is counted here: a scrape reads counters that exist anyway; only what the JVM has
+ * allocated is counted from the first scrape on. Thread-safe.
  *
  * <p>Metrics of initiators are those of their sessions now: the counters of an initiator port start anew with its next
  * session, as those of a process that was restarted do.
@@ -32,8 +34,9 @@ import lunar.target.status.SessionStatus;
 public final class Metrics {
     private final Administered subject;
     private final Instant started;
-    private final PrometheusRegistry jvm = new PrometheusRegistry();
     private final ExpositionFormats formats = ExpositionFormats.init();
+
+    private @Nullable PrometheusRegistry jvm;
 
     /**
      * A scrape.
@@ -47,7 +50,6 @@ public final class Metrics {
     public Metrics(Administered subject, Instant started) {
         this.subject = subject;
         this.started = started;
-        JvmMetrics.builder().register(jvm);
     }
 
     /**
@@ -77,8 +79,19 @@ public final class Metrics {
         VolumeReport.running(server).stream().map(RunningVolume::status)
                 .forEach(status -> VolumeMetrics.add(families, status));
         var all = new ArrayList<>(families.snapshots());
-        jvm.scrape().forEach(all::add);
+        jvm().scrape().forEach(all::add);
         return all;
+    }
+
+    /** Made by the first scrape: the management beans of the JVM take memory and time at the start. */
+    private synchronized PrometheusRegistry jvm() {
+        PrometheusRegistry registry = jvm;
+        if (registry == null) {
+            registry = new PrometheusRegistry();
+            JvmMetrics.builder().register(registry);
+            jvm = registry;
+        }
+        return registry;
     }
 
     private void addServer(Families to) {

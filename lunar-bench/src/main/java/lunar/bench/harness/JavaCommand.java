@@ -18,7 +18,7 @@ public final class JavaCommand {
         var command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(jvm);
-        command.addAll(List.of("-XX:+UseShenandoahGC", "-XX:ShenandoahGCMode=generational",
+        command.addAll(List.of("-XX:+UseShenandoahGC", "-XX:TrimNativeHeapInterval=30000",
                 "--enable-native-access=lunar.bench,lunar.rdma,lunar.store,lunar.tcp",
                 "--module-path",
                 System.getProperty("jdk.module.path", ""), "--add-modules",

@@ -50,7 +50,7 @@ public final class StartBench {
     /** Prints a table and writes START.json. See {@code scripts/bench}. */
     public static void main(String[] args) throws InterruptedException {
         Bench.main("start", args, (all, out) -> {
-            var given = Arguments.parse(Map.of("rounds", "7", "idle-seconds", "5", "image",
+            var given = Arguments.parse(Map.of("rounds", "7", "idle-seconds", "40", "image",
                     "build/image/bin/lunar", "lunar", "./lunar", "dir",
                     "lunar-bench/target/bench", "commit", "unknown"), all);
             requireWithin(given, "rounds", MAX_ROUNDS);

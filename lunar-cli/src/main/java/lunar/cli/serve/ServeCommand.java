@@ -187,6 +187,7 @@ public final class ServeCommand extends DeviceCommand {
                             + "; change it with --iqn");
                 }
                 api.startDefault(server);
+                returnMemoryOfStart();
                 end.await();
             } finally {
                 end.cancel();
@@ -196,6 +197,16 @@ public final class ServeCommand extends DeviceCommand {
             hangups.ifPresent(SighupHandler::close);
         }
         return 0;
+    }
+
+    /**
+     * Returns to the system the memory that only the start needed. Shenandoah, which the launcher selects, does that
+     * concurrently; another collector pauses for some milliseconds.
+     */
+    private void returnMemoryOfStart() {
+        if (console().real()) {
+            System.gc();
+        }
     }
 
     /** Reloads the config file, or notes during the start that it has to be read again. */
