@@ -3,6 +3,7 @@ module lunar.admin {
     requires transitive lunar.server;
     requires transitive tools.jackson.databind;
     requires lunar.raid;
+    requires lunar.tls;
     requires io.helidon.http;
     requires io.helidon.webserver;
     requires io.prometheus.metrics.instrumentation.jvm;

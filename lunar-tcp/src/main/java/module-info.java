@@ -2,6 +2,7 @@
 module lunar.tcp {
     requires transitive lunar.iscsi;
     requires lunar.loop;
+    requires lunar.tls;
     requires static org.jspecify;
 
     exports lunar.tcp;

@@ -6,6 +6,7 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,8 +19,10 @@ import lunar.admin.http.ListenerWatch;
 import lunar.admin.http.SocketLock;
 import lunar.admin.http.Token;
 import lunar.admin.report.Administered;
-import lunar.admin.tls.Identity;
+import lunar.admin.tls.PrivateFile;
 import lunar.admin.tls.ServerTls;
+import lunar.tls.CertifiedKey;
+import lunar.tls.TlsContext;
 
 /**
  * Serves the admin API of a running server until it is closed. Does not own that server. Thread-safe.
@@ -98,9 +101,9 @@ public final class AdminServer implements AutoCloseable {
      * @throws IOException if they cannot be used; the message is one line for the operator
      */
     public static Optional<String> checkTls(TlsFiles files) throws IOException {
-        Identity identity = Identity.read(files.certificate(), files.key());
-        SSLContext _ = Identity.context(Optional.of(identity), files.clientCa());
-        return identity.problem(Instant.now());
+        CertifiedKey own = PrivateFile.certifiedKey(files.certificate(), files.key());
+        SSLContext _ = TlsContext.create(own.managers(), files.clientCa());
+        return own.problem(Instant.now(), Duration.ZERO);
     }
 
     private static ServerTls read(TlsFiles files) throws IOException {

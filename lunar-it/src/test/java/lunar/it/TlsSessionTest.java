@@ -169,7 +169,7 @@ class TlsSessionTest {
             assertFails(uri("iscsis", secure, otherCa), untrusted);
             assertFails(uri("iscsis", other, otherCa), "issue one with this name or address");
             assertFails(uri("iscsis", plain, trusting), "TLS handshake with 127.0.0.1");
-            assertFails(uri("iscsi", secure, ""), "closed the connection");
+            assertFails(uri("iscsi", secure, ""), "uses TLS; write iscsis: instead of iscsi:");
             assertFails(uri("iscsis", secure, "&tls-ca=" + directory.resolve("absent")),
                     "absent does not exist");
             Devices.open(uri("iscsis", secure, trusting)).close();
@@ -218,7 +218,7 @@ class TlsSessionTest {
                 replace("other.pem", "server.pem");
                 assertThatThrownBy(() -> server.reload(plan))
                         .isInstanceOf(InvalidPlanException.class)
-                        .hasMessageContaining("does not belong to the certificate");
+                        .hasMessageContaining("does not have the key of the first");
                 replace("other.key", "server.key");
                 server.reload(plan);
                 assertFails(uri("iscsis", port, trusting()),

@@ -7,8 +7,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import lunar.iscsi.spi.TlsFiles;
@@ -94,26 +92,5 @@ class PortalFilesTest {
         assertThat(warnings).singleElement().asString()
                 .startsWith("portal 127.0.0.1:3262: the certificate in "
                         + certificates.file("expired.pem") + " expired on 2021-");
-    }
-
-    @Test
-    void shouldWarnOfCertificatesThatExpireSoon() throws Exception {
-        Path file = Files.writeString(folder.resolve("both.pem"),
-                Files.readString(certificates.file("server.key"))
-                        + Files.readString(certificates.file("server.pem"))
-                        + Files.readString(certificates.file("expired.pem")));
-        assertThat(PortalFiles.problem(file, Instant.now())).isEmpty();
-        String early = PortalFiles.problem(file, Instant.parse("2019-01-01T00:00:00Z"))
-                .orElseThrow();
-        assertThat(early).startsWith("the certificate in " + file + " is not valid before 20")
-                .endsWith(": check the clock");
-        String late = PortalFiles.problem(file, Instant.parse("2200-01-01T00:00:00Z"))
-                .orElseThrow();
-        assertThat(late).startsWith("the certificate in " + file + " expired on 21")
-                .endsWith(": renew it");
-        Instant end = Instant.parse(late.replaceFirst(".* expired on (.*): renew it", "$1"));
-        assertThat(PortalFiles.problem(file, end.minus(Duration.ofDays(14)))).isEmpty();
-        assertThat(PortalFiles.problem(file, end.minus(Duration.ofDays(13))))
-                .contains("the certificate in " + file + " expires on " + end + ": renew it");
     }
 }

@@ -1,6 +1,5 @@
 package lunar.tcp;
 
-import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -351,7 +350,7 @@ final class TcpTransport implements Transport, SelectorSource.Ready {
         }
         if (endOfInput) {
             endOfInput(from.inPdu()
-                    ? new EOFException(remote + " closed the connection inside a PDU")
+                    ? TlsFailure.insidePdu(remote, opener && tls == null && from.holdsTlsAlert())
                     : null);
         } else if (tls != null) {
             settle(tls);

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
+import lunar.iscsi.ProtocolException;
 import org.jspecify.annotations.Nullable;
 
 /** Describes failures of TLS in one line for an operator. */
@@ -45,6 +46,17 @@ final class TlsFailure {
             reason = reason(cause);
         }
         return new IOException("TLS handshake with " + text(peer) + " failed: " + reason, cause);
+    }
+
+    /**
+     * Returns the failure of a connection that the peer has closed inside a PDU.
+     *
+     * @param isAlert whether a TLS alert was received instead of a response to a login
+     */
+    static IOException insidePdu(InetSocketAddress peer, boolean isAlert) {
+        return isAlert
+                ? new ProtocolException(peer + " uses TLS; write iscsis: instead of iscsi:")
+                : new EOFException(peer + " closed the connection inside a PDU");
     }
 
     /** Describes a TLS failure after the handshake; returns any other exception unchanged. */

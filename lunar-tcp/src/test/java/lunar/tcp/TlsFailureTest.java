@@ -2,18 +2,20 @@ package lunar.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.CertPath;
 import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertPathValidatorException.BasicReason;
+import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.CertificateNotYetValidException;
-import java.security.cert.X509Certificate;
 import java.util.List;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
@@ -46,12 +48,16 @@ class TlsFailureTest {
         return failure;
     }
 
+    private Certificate certificate(CertificateFactory factory, String name) throws Exception {
+        return factory.generateCertificate(
+                new ByteArrayInputStream(Files.readAllBytes(files.file(name))));
+    }
+
     private CertPathValidatorException at(int index, CertificateException reason)
             throws Exception {
-        X509Certificate own = Pem.certificates(files.file("expired.pem")).getFirst();
-        X509Certificate issuer = Pem.certificates(files.file("ca.pem")).getFirst();
-        CertPath path = CertificateFactory.getInstance("X.509")
-                .generateCertPath(List.of(own, issuer));
+        CertificateFactory factory = CertificateFactory.getInstance("X.509");
+        CertPath path = factory.generateCertPath(List.of(certificate(factory, "expired.pem"),
+                certificate(factory, "ca.pem")));
         return new CertPathValidatorException("validity check failed", reason, path, index,
                 BasicReason.UNSPECIFIED);
     }

@@ -342,7 +342,7 @@ class TlsHandshakeTest {
             Files.copy(certificates.file("renewed.pem"), certificates.file("server.pem"),
                     StandardCopyOption.REPLACE_EXISTING);
             assertThatIOException().isThrownBy(() -> TlsEngines.ofServer(files))
-                    .withMessageContaining("does not belong to the certificate");
+                    .withMessageContaining("does not have the key of the first");
             Files.copy(certificates.file("renewed.key"), certificates.file("server.key"),
                     StandardCopyOption.REPLACE_EXISTING);
             listener.use(TlsEngines.ofServer(files));

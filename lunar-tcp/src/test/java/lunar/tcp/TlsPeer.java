@@ -2,20 +2,16 @@ package lunar.tcp;
 
 import java.io.IOException;
 import java.net.Socket;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.security.Security;
-import java.security.cert.X509Certificate;
-import javax.net.ssl.KeyManagerFactory;
+import java.util.Optional;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
-import javax.net.ssl.TrustManagerFactory;
 import lunar.testkit.TestCertificates;
+import lunar.tls.CertifiedKey;
+import lunar.tls.TlsContext;
 
 /** Makes the TLS end that a test plays itself, of the JDK's sockets. */
 record TlsPeer(SSLContext context) {
-    private static final char[] NO_PASSWORD = {};
-
     static { // before the JDK's TLS reads it: keys are updated each 4 MiB
         Security.setProperty("jdk.tls.keyLimits", "AES/GCM/NoPadding KeyUpdate 2^22");
     }
@@ -23,22 +19,11 @@ record TlsPeer(SSLContext context) {
     /** Returns a peer that trusts the authority and has the server's certificate. */
     static TlsPeer of(TestCertificates files) {
         try {
-            KeyStore trusted = KeyStore.getInstance("PKCS12");
-            trusted.load(null, null);
-            trusted.setCertificateEntry("ca", Pem.certificates(files.file("ca.pem")).getFirst());
-            TrustManagerFactory trust = TrustManagerFactory.getInstance("PKIX");
-            trust.init(trusted);
-            X509Certificate own = Pem.certificates(files.file("server.pem")).getFirst();
-            KeyStore store = KeyStore.getInstance("PKCS12");
-            store.load(null, null);
-            store.setKeyEntry("own", Pem.key(files.file("server.key"), own), NO_PASSWORD,
-                    new X509Certificate[]{own});
-            KeyManagerFactory keys = KeyManagerFactory.getInstance("PKIX");
-            keys.init(store, NO_PASSWORD);
-            SSLContext context = SSLContext.getInstance("TLS");
-            context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
-            return new TlsPeer(context);
-        } catch (IOException | GeneralSecurityException e) {
+            return new TlsPeer(TlsContext.create(
+                    CertifiedKey.read(files.file("server.pem"), files.file("server.key"))
+                            .managers(),
+                    Optional.of(files.file("ca.pem"))));
+        } catch (IOException e) {
             throw new AssertionError(e);
         }
     }

@@ -8,12 +8,14 @@ import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertificateException;
 import java.util.Optional;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
-import lunar.admin.tls.Identity;
+import lunar.admin.tls.PrivateFile;
 import lunar.admin.tls.ServerTls;
+import lunar.tls.TlsContext;
 
 /**
  * The client side of TLS 1.3: the CAs that it trusts, and its own certificate. The name or address of the server is
@@ -31,7 +33,7 @@ public final class ClientTls {
      * @throws IOException if the file cannot be used; one line for the operator
      */
     public static ClientTls trusting(Optional<Path> ca) throws IOException {
-        return new ClientTls(Identity.context(Optional.empty(), ca));
+        return new ClientTls(TlsContext.create(new KeyManager[0], ca));
     }
 
     /**
@@ -43,8 +45,8 @@ public final class ClientTls {
      */
     public static ClientTls trusting(Optional<Path> ca, Path certificate, Path key)
             throws IOException {
-        return new ClientTls(
-                Identity.context(Optional.of(Identity.read(certificate, key)), ca));
+        return new ClientTls(TlsContext
+                .create(PrivateFile.certifiedKey(certificate, key).managers(), ca));
     }
 
     /**
@@ -56,7 +58,7 @@ public final class ClientTls {
         SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(connection,
                 server.getHostString(), server.getPort(), true);
         SSLParameters parameters = socket.getSSLParameters();
-        parameters.setProtocols(new String[]{Identity.PROTOCOL});
+        parameters.setProtocols(new String[]{TlsContext.PROTOCOL});
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
         socket.setSSLParameters(parameters);
         socket.startHandshake();

@@ -16,6 +16,7 @@ import javax.net.ssl.SSLSessionContext;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManager;
+import lunar.tls.TlsContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +31,7 @@ final class AcceptingContext extends SSLContext {
     }
 
     AcceptingContext(Supplier<SSLContext> current, Handshake handshake) {
-        super(new Spi(current, handshake), current.get().getProvider(), Identity.PROTOCOL);
+        super(new Spi(current, handshake), current.get().getProvider(), TlsContext.PROTOCOL);
     }
 
     private static final class Spi extends SSLContextSpi {

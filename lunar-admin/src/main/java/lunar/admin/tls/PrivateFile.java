@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.Set;
+import lunar.tls.CertifiedKey;
 
 /** Checks files with secrets: only the user of this process, or root, may own them, and only the owner access them. */
 public final class PrivateFile {
@@ -42,5 +43,16 @@ public final class PrivateFile {
             throw new Unfit(title, file, "belongs to user " + owner.getName()
                     + ", not to the user of this process: chown it");
         }
+    }
+
+    /**
+     * Reads a certificate chain and its key, of a file that only its owner can access.
+     *
+     * @throws IOException if these cannot be used, or others can access the key; one line for the operator
+     */
+    public static CertifiedKey certifiedKey(Path certificate, Path key) throws IOException {
+        CertifiedKey read = CertifiedKey.read(certificate, key);
+        require("the key file", key);
+        return read;
     }
 }

@@ -19,6 +19,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
+import lunar.tls.CertifiedKey;
+import lunar.tls.TlsContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +35,8 @@ public final class ServerTls {
     private static final System.Logger LOG = System.getLogger("lunar.admin");
     /** Time for which a client may resume a session, without its certificate being checked again. */
     private static final int SESSION_SECONDS = 300;
+    /** How long before its end a certificate is a problem: not at all. */
+    private static final Duration NOTICE = Duration.ZERO;
 
     private final Path certificate;
     private final Path key;
@@ -45,7 +49,7 @@ public final class ServerTls {
     /** Why changed files cannot be used; empty if they are. */
     private String failure = "";
 
-    private record Loaded(SSLContext context, Identity identity) {}
+    private record Loaded(SSLContext context, CertifiedKey key) {}
 
     /** What changes when a file is replaced or written. */
     private record Stamp(FileTime modified, long bytes, @Nullable Object inode) {
@@ -71,7 +75,7 @@ public final class ServerTls {
         stamps = stamps();
         loaded = load();
         checkedNanos = System.nanoTime();
-        loaded.identity.problem(Instant.now())
+        loaded.key.problem(Instant.now(), NOTICE)
                 .ifPresent(problem -> LOG.log(System.Logger.Level.WARNING, problem));
     }
 
@@ -90,10 +94,10 @@ public final class ServerTls {
     }
 
     private Loaded load() throws IOException {
-        Identity identity = Identity.read(certificate, key);
-        SSLContext context = Identity.context(Optional.of(identity), clientCa);
+        CertifiedKey own = PrivateFile.certifiedKey(certificate, key);
+        SSLContext context = TlsContext.create(own.managers(), clientCa);
         context.getServerSessionContext().setSessionTimeout(SESSION_SECONDS);
-        return new Loaded(context, identity);
+        return new Loaded(context, own);
     }
 
     private List<Stamp> stamps() {
@@ -122,7 +126,7 @@ public final class ServerTls {
             failure = "";
             LOG.log(System.Logger.Level.INFO,
                     "the admin API uses the changed certificate in {0}, which expires on {1}",
-                    certificate, loaded.identity.end());
+                    certificate, loaded.key.end());
         } catch (IOException | RuntimeException e) { // of a certificate that the JDK cannot parse, too
             String why = String.valueOf(e.getMessage());
             if (!why.equals(failure)) {
@@ -136,7 +140,7 @@ public final class ServerTls {
     /** Returns what an operator should know of the certificate, one line each; none if all is well. */
     public List<String> problems() {
         var problems = new ArrayList<String>();
-        current().identity.problem(Instant.now()).ifPresent(problems::add);
+        current().key.problem(Instant.now(), NOTICE).ifPresent(problems::add);
         String why = failure();
         if (!why.isEmpty()) {
             problems.add("the admin API keeps its previous certificate: " + why);
@@ -164,7 +168,7 @@ public final class ServerTls {
         boolean done = false;
         try {
             SSLParameters parameters = socket.getSSLParameters();
-            parameters.setProtocols(new String[]{Identity.PROTOCOL});
+            parameters.setProtocols(new String[]{TlsContext.PROTOCOL});
             parameters.setNeedClientAuth(clientCa.isPresent());
             socket.setSSLParameters(parameters);
             socket.startHandshake();

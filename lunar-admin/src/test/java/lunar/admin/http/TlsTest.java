@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
@@ -30,10 +31,10 @@ import lunar.admin.client.AdminClient;
 import lunar.admin.client.ClientTls;
 import lunar.admin.client.RequestFailedException;
 import lunar.admin.client.UnreachableException;
-import lunar.admin.tls.Identity;
 import lunar.admin.tls.ServerTls;
 import lunar.testkit.CapturedLog;
 import lunar.testkit.TestCertificates;
+import lunar.tls.TlsContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -125,7 +126,7 @@ class TlsTest {
 
     @Test
     void shouldServeTheDashboardToABrowser() throws Exception {
-        SSLContext context = Identity.context(Optional.empty(), Optional.of(file("ca.pem")));
+        SSLContext context = TlsContext.create(new KeyManager[0], Optional.of(file("ca.pem")));
         try (Listener listener = listen("server", Optional.empty());
                 HttpClient browser = HttpClient.newBuilder().sslContext(context).build()) {
             String base = "https://localhost:" + listener.port();
@@ -198,7 +199,7 @@ class TlsTest {
 
     @Test
     void shouldRefuseOlderVersions() throws Exception {
-        SSLContext context = Identity.context(Optional.empty(), Optional.of(file("ca.pem")));
+        SSLContext context = TlsContext.create(new KeyManager[0], Optional.of(file("ca.pem")));
         try (Listener listener = listen("server", Optional.empty())) {
             try (var socket = (SSLSocket) context.getSocketFactory().createSocket("localhost",
                     listener.port())) {
@@ -220,7 +221,7 @@ class TlsTest {
     @Test
     void shouldUseRenewedCertificates() throws Exception {
         ServerTls tls = tls("server", Optional.empty());
-        SSLContext context = Identity.context(Optional.empty(), Optional.of(file("ca.pem")));
+        SSLContext context = TlsContext.create(new KeyManager[0], Optional.of(file("ca.pem")));
         try (Listener listener = listen(tls, LONG)) {
             assertThat(subject(context, listener)).contains("Lunar test server");
             TestCertificates.write("renewed.pem", file("server.pem")); // and not yet its key

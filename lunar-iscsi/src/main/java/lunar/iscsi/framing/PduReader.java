@@ -25,6 +25,11 @@ public final class PduReader {
     private static final int MAX_AHS = 255 * 4;
     private static final int MAX_HEADER = Bhs.LENGTH + MAX_AHS + DIGEST_LENGTH;
 
+    /** A TLS record with an alert: type, version, length and two bytes. */
+    private static final int TLS_ALERT_LENGTH = 7;
+    private static final int TLS_ALERT = 0x15;
+    private static final int TLS_MAJOR_VERSION = 3;
+
     /**
      * A rest of data shorter than this is read together with what follows and copied, which is cheaper than a separate
      * read.
@@ -99,6 +104,16 @@ public final class PduReader {
     /** Whether the stream is inside a PDU, of which some but not all bytes have been received. */
     public boolean inPdu() {
         return phase != Phase.HEADER || keptLength > 0;
+    }
+
+    /**
+     * Whether all that was received after the last PDU of a login is a TLS alert (RFC 8446 section 6), with which a
+     * portal with TLS answers a login without TLS. 0x15 is not an opcode of a target.
+     */
+    public boolean holdsTlsAlert() {
+        return phase == Phase.HEADER && next.equals(Framing.LOGIN)
+                && keptLength == TLS_ALERT_LENGTH && kept[0] == TLS_ALERT
+                && kept[1] == TLS_MAJOR_VERSION;
     }
 
     /**

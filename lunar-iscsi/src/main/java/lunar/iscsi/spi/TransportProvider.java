@@ -3,6 +3,9 @@ package lunar.iscsi.spi;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
 import java.util.function.Function;
 import lunar.iscsi.framing.PduReceiver;
 
@@ -33,6 +36,16 @@ public interface TransportProvider {
         /** Of a transport without TLS. */
         Credentials NONE = new Credentials() {
         };
+
+        /**
+         * Returns what is wrong with the validity of the portal's certificate, in one line for the operator; empty if
+         * nothing is, and without TLS.
+         *
+         * @param notice how long before its end a certificate is worth a line
+         */
+        default Optional<String> problem(Instant now, Duration notice) {
+            return Optional.empty();
+        }
     }
 
     /** A group of event loops, which connects and listens. */

@@ -215,7 +215,22 @@ class PduReaderTest {
             shell.feed(wire, at, at + 1);
             assertThat(shell.reader.inPdu()).as("after %d of %d bytes", at + 1, wire.length)
                     .isEqualTo(at + 1 < wire.length);
+            assertThat(shell.reader.holdsTlsAlert()).isFalse();
         }
+    }
+
+    @Test
+    void shouldKnowTheAlertOfATlsPortalDuringALogin() throws IscsiException {
+        byte[] alert = HexFormat.of().parseHex("15030300020228"); // fatal, handshake_failure
+        var login = new ReaderShell();
+        for (int at = 0; at < alert.length; at++) {
+            assertThat(login.reader.holdsTlsAlert()).isFalse();
+            login.feed(alert, at, at + 1);
+        }
+        assertThat(login.reader.holdsTlsAlert()).isTrue();
+        var later = shell(NONE);
+        later.feed(alert, 0, alert.length);
+        assertThat(later.reader.holdsTlsAlert()).isFalse();
     }
 
     private static ReaderShell shell(Framing framing) {

@@ -168,7 +168,9 @@ public final class LoginPhase<S> implements Connection.Phase {
             return;
         }
         IOException end = why != null ? why : new IOException("closed");
-        outcome.completeExceptionally(login.isWithoutAuthentication()
+        boolean mayNeedChap = login.isWithoutAuthentication()
+                && !(end instanceof ProtocolException);
+        outcome.completeExceptionally(mayNeedChap
                 ? new IOException(end.getMessage() + " during a login without authentication;"
                         + " it may require CHAP: specify a user and a secret", end)
                 : end);

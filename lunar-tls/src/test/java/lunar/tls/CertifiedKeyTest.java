@@ -1,4 +1,4 @@
-package lunar.admin.tls;
+package lunar.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -7,16 +7,19 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyPairGenerator;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.Base64;
 import java.util.Optional;
+import javax.net.ssl.KeyManager;
 import lunar.testkit.TestCertificates;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests what is read from files of certificates and keys, and the errors for those that cannot be used. */
-class PemFileTest {
+class CertifiedKeyTest {
     @TempDir
     Path folder;
 
@@ -28,17 +31,28 @@ class PemFileTest {
         Path both = folder.resolve("chain.pem");
         Files.writeString(both, "text before\n" + text("server.pem") + "between\r\n"
                 + text("ca.pem").replace("\n", "\r\n"));
-        assertThat(PemFile.certificates("the file", both)).hasSize(2);
-        assertThat(PemFile.privateKey(folder.resolve("server.key")).getAlgorithm())
-                .isEqualTo("EC");
-        assertThat(PemFile.privateKey(folder.resolve("renewed.key")).getAlgorithm())
-                .isEqualTo("RSA");
-        Identity identity = Identity.read(both, folder.resolve("server.key"));
-        assertThat(identity.problem(Instant.parse("2026-01-01T00:00:00Z"))).isEmpty();
-        assertThat(identity.problem(Instant.parse("2019-01-01T00:00:00Z")).orElseThrow())
-                .contains("chain.pem", "not valid before 2020", "clock");
-        assertThat(identity.problem(Instant.parse("2121-01-01T00:00:00Z")).orElseThrow())
-                .contains("chain.pem", "expired on 2120", "renew");
+        assertThat(new PemFile("the file", both).certificates()).hasSize(2);
+        assertThat(CertifiedKey.read(both, folder.resolve("server.key")).certificate())
+                .isEqualTo(new PemFile("the file", folder.resolve("server.pem")).certificates()
+                        .getFirst());
+        assertThat(CertifiedKey.read(folder.resolve("renewed.pem"), folder.resolve("renewed.key"))
+                .certificate().getPublicKey().getAlgorithm()).isEqualTo("RSA");
+    }
+
+    @Test
+    void shouldTellWhenTheCertificateIsNotValid() throws Exception {
+        var key = CertifiedKey.read(folder.resolve("server.pem"), folder.resolve("server.key"));
+        Duration notice = Duration.ofDays(14);
+        assertThat(key.problem(Instant.parse("2026-01-01T00:00:00Z"), notice)).isEmpty();
+        assertThat(key.problem(Instant.parse("2019-01-01T00:00:00Z"), notice).orElseThrow())
+                .contains("server.pem", "not valid before 2020", "clock");
+        assertThat(key.problem(Instant.parse("2121-01-01T00:00:00Z"), notice).orElseThrow())
+                .contains("server.pem", "expired on 2120", "renew");
+        assertThat(key.problem(key.end().minus(Duration.ofDays(14)), notice)).isEmpty();
+        Instant late = key.end().minus(Duration.ofDays(13));
+        assertThat(key.problem(late, notice)).contains("the certificate in "
+                + folder.resolve("server.pem") + " expires on " + key.end() + ": renew it");
+        assertThat(key.problem(late, Duration.ZERO)).isEmpty();
     }
 
     @Test
@@ -54,7 +68,7 @@ class PemFileTest {
         assertCertificateFails("long.pem", "has more than");
         Files.writeString(folder.resolve("unordered.pem"), pem + text("other-ca.pem"));
         assertCertificateFails("unordered.pem", "then the certificate of its issuer");
-        assertThatThrownBy(() -> Identity.context(Optional.empty(),
+        assertThatThrownBy(() -> TlsContext.create(new KeyManager[0],
                 Optional.of(folder.resolve("server.key")))).hasMessageContaining("the CA file");
     }
 
@@ -81,18 +95,23 @@ class PemFileTest {
     }
 
     @Test
-    void shouldRefuseAKeyThatOthersCanAccess() throws Exception {
-        for (String mode : new String[]{"rw-r-----", "rw--w----", "rw----r--", "rw-----w-"}) {
-            Files.setPosixFilePermissions(folder.resolve("server.key"),
-                    PosixFilePermissions.fromString(mode));
-            assertFails("server.pem", "server.key", "can be accessed by other users: chmod 600");
-        }
+    void shouldRefuseKeysOfOtherSizes() throws Exception {
+        refusesKeyOf("RSA", 1024, "other.pem");
+        refusesKeyOf("RSA", 3072, "other.pem");
+        refusesKeyOf("EC", 384, "server.pem");
+    }
+
+    private void refusesKeyOf(String algorithm, int bits, String certificate) throws Exception {
+        KeyPairGenerator generator = KeyPairGenerator.getInstance(algorithm);
+        generator.initialize(bits);
+        String key = key("generated.key", "-----BEGIN PRIVATE KEY-----\n" + Base64.getMimeEncoder()
+                .encodeToString(generator.generateKeyPair().getPrivate().getEncoded())
+                + "\n-----END PRIVATE KEY-----\n");
+        assertFails(certificate, key, "does not have the key of", certificate);
     }
 
     private String key(String name, String text) throws IOException {
         Files.writeString(folder.resolve(name), text, StandardCharsets.US_ASCII);
-        Files.setPosixFilePermissions(folder.resolve(name),
-                PosixFilePermissions.fromString("rw-------"));
         return name;
     }
 
@@ -103,7 +122,7 @@ class PemFileTest {
     /** Asserts one line with some words, and nothing of a key. */
     private void assertFails(String certificate, String key, String... words) {
         assertThatThrownBy(
-                () -> Identity.read(folder.resolve(certificate), folder.resolve(key)))
+                () -> CertifiedKey.read(folder.resolve(certificate), folder.resolve(key)))
                 .isInstanceOf(IOException.class).message().contains(words)
                 .doesNotContain("MIG", "\n");
     }
