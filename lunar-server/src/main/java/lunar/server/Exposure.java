@@ -1,23 +1,12 @@
 package lunar.server;
 
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
 import java.util.List;
 import lunar.target.PortalSpec;
 
 /** Determines whether other machines can reach a plan's targets without authentication. */
 final class Exposure {
     private Exposure() {}
-
-    /** The portals of a plan, with their names resolved. */
-    static List<PortalSpec> portals(ServerPlan plan) throws InvalidPlanException {
-        var portals = new ArrayList<PortalSpec>();
-        for (ServerPlan.Listen each : plan.portals()) {
-            portals.add(new PortalSpec(each.resolve(), each.group(), each.advertised(),
-                    each.moved(), each.transport(), false, each.tls()));
-        }
-        return portals;
-    }
 
     /** Refuses a target that everybody may use where other machines can reach it, unless that is allowed. */
     static void requireAuthentication(ServerPlan plan, List<PortalSpec> portals)

@@ -8,7 +8,8 @@ public sealed interface LunRequest {
      * Serves another device.
      *
      * @param iqn name of a target that is served
-     * @param lun its new LUN, 0 to 16383; empty for the one after its last
+     * @param lun its new LUN, 0 to 16383; empty for the one after the highest that the target has
+     *        served since the server started
      * @param device the device
      */
     record Add(String iqn, OptionalInt lun, ServerPlan.Lun device) implements LunRequest {}

@@ -39,9 +39,14 @@ public final class PlanCheck {
      * @throws InvalidPlanException if the host of a portal is unknown; the message is one line
      */
     public PlanCheck(ServerPlan plan, ServerListener listener) throws InvalidPlanException {
+        this(plan, PortalAddresses.NONE.of(plan), listener);
+    }
+
+    /** Creates a check that resolves no names. */
+    PlanCheck(ServerPlan plan, PortalAddresses addresses, ServerListener listener) {
         this.plan = plan;
         this.listener = listener;
-        portals = Exposure.portals(plan);
+        portals = addresses.portals(plan);
         policies = new ChapPolicies(listener);
     }
 

@@ -17,8 +17,9 @@ import lunar.target.TargetSpec;
  *
  * @param configured the plan that the server was started or reloaded with
  * @param changes the changes, at most one for each LUN
+ * @param numbers the LUNs that were served since the server started, by this plan and those before
  */
-record RunningPlan(ServerPlan configured, List<LunChange> changes) {
+record RunningPlan(ServerPlan configured, List<LunChange> changes, LunNumbers numbers) {
     /** Maximum length of a URI, in characters. */
     static final int MAX_URI = 4096;
 
@@ -31,9 +32,9 @@ record RunningPlan(ServerPlan configured, List<LunChange> changes) {
         changes = List.copyOf(changes);
     }
 
-    /** A plan without changes. */
+    /** The plan of a server that starts, without changes. */
     static RunningPlan of(ServerPlan configured) {
-        return new RunningPlan(configured, List.of());
+        return new RunningPlan(configured, List.of(), LunNumbers.NONE.with(configured));
     }
 
     /** Whether a LUN is not served as configured. */
@@ -83,7 +84,12 @@ record RunningPlan(ServerPlan configured, List<LunChange> changes) {
         } catch (IllegalArgumentException e) {
             throw InvalidPlanException.of(e);
         }
-        return new RunningPlan(wanted, kept);
+        return new RunningPlan(wanted, kept, numbers.with(wanted));
+    }
+
+    /** Returns another configuration without the changes. */
+    RunningPlan discarding(ServerPlan wanted) {
+        return new RunningPlan(wanted, List.of(), numbers.with(wanted));
     }
 
     private static Optional<LunChange> rebased(LunChange change, ServerPlan wanted)
@@ -161,12 +167,12 @@ record RunningPlan(ServerPlan configured, List<LunChange> changes) {
         return new RunningPlan(configured, changes.stream()
                 .filter(change -> change.kind() != LunChange.Kind.RESIZED
                         || change.size(change.configured().orElseThrow()).isPresent())
-                .toList());
+                .toList(), numbers);
     }
 
     // --- requests ---
 
-    /** Returns the LUN that a request is about: its own, or a free one. */
+    /** Returns the LUN that a request is about: its own, or one that the target has not served yet. */
     int lun(LunRequest request) throws InvalidPlanException {
         return switch (request) {
             case LunRequest.Add add when add.lun().isEmpty() -> next(add.iqn());
@@ -176,18 +182,8 @@ record RunningPlan(ServerPlan configured, List<LunChange> changes) {
         };
     }
 
-    /** Returns the LUN after the last one, of those that are served and those that are configured. */
     private int next(String iqn) throws InvalidPlanException {
-        int next = 0;
-        for (ServerPlan of : List.of(configured, plan())) {
-            TreeMap<Integer, ServerPlan.Lun> luns = new TreeMap<>(served(of, iqn).luns());
-            next = luns.isEmpty() ? next : Math.max(next, luns.lastKey() + 1);
-        }
-        if (next > TargetSpec.MAX_LUN) {
-            throw new InvalidPlanException("LUN " + TargetSpec.MAX_LUN + " of " + iqn
-                    + " is the last one, and in use; choose a free LUN");
-        }
-        return next;
+        return numbers.next(served(configured, iqn).iqn());
     }
 
     /**
@@ -234,7 +230,7 @@ record RunningPlan(ServerPlan configured, List<LunChange> changes) {
         if (!change.isNone()) {
             list.add(change);
         }
-        return new RunningPlan(configured, list);
+        return new RunningPlan(configured, list, numbers.with(target.iqn(), lun));
     }
 
     /** Changes the size at all LUNs of the device, since it is one unit. */

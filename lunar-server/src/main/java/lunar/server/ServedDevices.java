@@ -10,8 +10,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import lunar.block.BlockDevice;
 import lunar.block.BusyException;
 import lunar.block.DeviceUri;
@@ -22,13 +20,10 @@ import lunar.scsi.target.StateStore;
 
 /**
  * The open devices of a running server. Each device is opened once, even if it has several LUNs, and stays open across
- * plans that contain it. A device that the plan no longer contains is flushed and closed after its commands have ended.
- * Periodic work and closing are confined to one thread at a time.
+ * plans that contain it. A device that the plan no longer contains is flushed and closed after its commands have ended;
+ * until then, no other device with its identity is served. Confined to one thread at a time.
  */
 final class ServedDevices implements AutoCloseable {
-    /** Timeout for closing a device that must be opened again. */
-    private static final long CLOSING_SECONDS = 10;
-
     /**
      * A device that is to grow.
      *
@@ -43,11 +38,6 @@ final class ServedDevices implements AutoCloseable {
      * @param state where the state of its unit is kept
      */
     record Open(DeviceKey key, String uri, ServedSource source, StateStore state) {
-        /** Flushes the device, and closes it even if that fails. */
-        void close() throws StorageException {
-            source.close();
-        }
-
         /** Its URI for people. */
         String name() { return DeviceUri.withoutSecret(uri); }
     }
@@ -55,15 +45,19 @@ final class ServedDevices implements AutoCloseable {
     private final StateRecords records;
     private final ServerListener listener;
     private Map<DeviceKey, Open> devices = new LinkedHashMap<>();
-    private final Map<DeviceKey, CompletableFuture<Void>> closing = new ConcurrentHashMap<>();
+    private final ClosingLimits limits;
+    private final ClosingDevices closing;
 
     /**
      * @param states directory of the state of all units; it follows a device to another LUN, by its identity
      * @throws IOException if the directory cannot be made
      */
-    ServedDevices(Optional<Path> states, ServerListener listener) throws IOException {
+    ServedDevices(Optional<Path> states, ServerListener listener, ClosingLimits limits)
+            throws IOException {
         records = new StateRecords(states, listener);
         this.listener = listener;
+        this.limits = limits;
+        closing = new ClosingDevices(listener, limits);
     }
 
     /**
@@ -97,6 +91,9 @@ final class ServedDevices implements AutoCloseable {
                 Open known = devices.get(key.withoutSize());
                 open = known == null ? opened(key, uri) : resized(known, key, uri);
                 requireAlone(open);
+                if (known == null) {
+                    requireClosed(open);
+                }
                 named.put(key.withoutSize(), open);
             } else if (!open.key().equals(key) && open.key().sizeBytes().isPresent()
                     && key.sizeBytes().isPresent()) {
@@ -107,7 +104,7 @@ final class ServedDevices implements AutoCloseable {
         }
 
         private Open opened(DeviceKey key, String uri) throws IOException, InvalidPlanException {
-            awaitClosing(key);
+            awaitClosed(key);
             ServedSource source;
             try {
                 source = ServedSource.open(uri, opener, records);
@@ -129,7 +126,7 @@ final class ServedDevices implements AutoCloseable {
                 return open;
             } finally {
                 if (!kept) {
-                    source.close();
+                    source.close(limits.flush());
                 }
             }
         }
@@ -144,6 +141,28 @@ final class ServedDevices implements AutoCloseable {
                         + ", with which "
                         + other.get().name() + " is already served: if they are one disk, serve it"
                         + " by one URI; if one is a copy, give it its own identity");
+            }
+        }
+
+        /**
+         * A device that is removed by this plan or was removed before may have a write in flight, which would overwrite
+         * what hosts write to a new one of the same disk.
+         */
+        private void requireClosed(Open fresh) throws InvalidPlanException {
+            UUID uuid = fresh.source().identity();
+            String what = fresh.name() + " has the identity " + uuid + " of ";
+            Optional<Open> served = devices.values().stream()
+                    .filter(one -> one.source().identity().equals(uuid)).findFirst();
+            if (served.isPresent()) {
+                throw new InvalidPlanException(what + served.get().name() + ", which is served now:"
+                        + " remove that in one reload and add this in the next; if one is a copy,"
+                        + " give it its own identity");
+            }
+            Optional<ClosingDevices.Closing> former = closing.awaitClosed(
+                    one -> one.identity().equals(uuid));
+            if (former.isPresent()) {
+                throw new InvalidPlanException(what + former.get().open().name() + ", which was"
+                        + " removed and is still being flushed; try again when it is closed");
             }
         }
 
@@ -190,8 +209,9 @@ final class ServedDevices implements AutoCloseable {
          * Completes the change to the plan: grows devices as configured, and closes those that it does not contain.
          *
          * @param ended completes when no command uses them any longer
+         * @return those that it closes
          */
-        void keep(CompletableFuture<Void> ended) {
+        List<ClosingDevices.Closing> keep(CompletableFuture<Void> ended) {
             growing.forEach((open, growth) -> {
                 if (!grow(open, growth.bytes())) {
                     named.put(growth.from().key().withoutSize(), growth.from()); // the next plan tries again
@@ -199,11 +219,13 @@ final class ServedDevices implements AutoCloseable {
             });
             Map<DeviceKey, Open> before = devices;
             devices = named;
+            var removed = new ArrayList<ClosingDevices.Closing>();
             before.forEach((key, open) -> {
                 if (!named.containsKey(key)) {
-                    retire(key, open, ended);
+                    removed.add(closing.remove(open, ended));
                 }
             });
+            return removed;
         }
     }
 
@@ -220,53 +242,39 @@ final class ServedDevices implements AutoCloseable {
         }
     }
 
-    private void retire(DeviceKey key, Open open, CompletableFuture<Void> ended) {
-        CompletableFuture<Void> closed = ended.handleAsync((_, _) -> {
-            closeQuietly(open);
-            return null;
-        }, task -> Thread.ofPlatform().daemon().name("lunar-close").start(task));
-        closing.put(key, closed);
-        var _ = closed.thenRun(() -> closing.remove(key, closed));
-    }
-
     private void closeQuietly(Open open) {
         try {
-            open.close();
+            open.source().close(limits.flush());
         } catch (StorageException e) {
             listener.warned(open.name(), e);
         }
     }
 
-    /** Waits for the end of a device that was let go of, and is wanted again. */
-    private void awaitClosing(DeviceKey key) throws InvalidPlanException {
-        CompletableFuture<Void> end = closing.get(key.withoutSize());
-        if (end != null && !endsInTime(end)) {
+    /** Waits for the close of a device that was removed, and is wanted again. */
+    private void awaitClosed(DeviceKey key) throws InvalidPlanException {
+        if (closing.awaitClosed(one -> one.isOf(key)).isPresent()) {
             throw new InvalidPlanException(DeviceUri.withoutSecret(key.uri())
-                    + " still has commands of its former LUN; try again when they have ended");
+                    + " still has commands of its former LUN, or is being flushed; try again when"
+                    + " they have ended");
         }
     }
 
-    private static boolean endsInTime(CompletableFuture<?> end) {
-        return end.thenApply(_ -> true).completeOnTimeout(false, CLOSING_SECONDS, TimeUnit.SECONDS)
-                .join();
+    /** Waits for a short time until devices that a plan has removed are closed, and warns of those that are not. */
+    void warnOf(List<ClosingDevices.Closing> removed) {
+        closing.warnOf(removed);
     }
 
     /**
-     * Makes all stable and closes it, even when one fails; the first failure is thrown. The state directory is unlocked
-     * when no device is left, also of those whose commands have not ended in time: until then they have connections.
+     * Makes all stable and closes it, even when one fails. The state directory is unlocked when all are closed, also
+     * those that do not end in time: until then they have connections.
+     *
+     * @throws StorageException the first failure, also of a device that was removed before
      */
     @Override
     public void close() throws StorageException {
-        var retired = CompletableFuture.allOf(closing.values()
-                .toArray(CompletableFuture[]::new));
-        var _ = endsInTime(retired);
         List<Open> open = List.copyOf(devices.values());
         devices.clear();
-        try {
-            closeInReverse(open);
-        } finally {
-            var _ = retired.whenComplete((_, _) -> unlock());
-        }
+        closing.stop(open, this::unlock);
     }
 
     private void unlock() {
@@ -274,25 +282,6 @@ final class ServedDevices implements AutoCloseable {
             records.close();
         } catch (IOException e) {
             listener.warned("the state directory cannot be unlocked", e);
-        }
-    }
-
-    /** Closes all, even when one fails; the first failure has the others suppressed. */
-    private static void closeInReverse(List<Open> open) throws StorageException {
-        StorageException first = null;
-        for (Open each : open.reversed()) {
-            try {
-                each.close();
-            } catch (StorageException e) {
-                if (first == null) {
-                    first = e;
-                } else {
-                    first.addSuppressed(e);
-                }
-            }
-        }
-        if (first != null) {
-            throw first;
         }
     }
 }

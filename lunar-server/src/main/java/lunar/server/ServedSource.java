@@ -1,5 +1,6 @@
 package lunar.server;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
@@ -39,11 +40,11 @@ sealed interface ServedSource {
         }
 
         @Override
-        public void close() throws StorageException {
-            try (device) {
-                if (!device.readOnly()) {
-                    device.flush();
-                }
+        public void close(Duration flushLimit) throws StorageException {
+            if (device.readOnly()) {
+                device.close();
+            } else {
+                LastFlush.close(device, flushLimit);
             }
         }
     }
@@ -69,7 +70,7 @@ sealed interface ServedSource {
         }
 
         @Override
-        public void close() throws StorageException { source.close(); }
+        public void close(Duration flushLimit) throws StorageException { source.close(); }
     }
 
     /** The identity, by which the state of the unit is found. */
@@ -84,8 +85,12 @@ sealed interface ServedSource {
     /** Describes the unit as a plan wants it. */
     UnitSpec spec(ServerPlan.Lun lun, StateStore state) throws InvalidPlanException;
 
-    /** Makes everything stable, and closes it even if that fails. */
-    void close() throws StorageException;
+    /**
+     * Makes everything stable, and closes it even if that fails or takes too long. Blocks.
+     *
+     * @param flushLimit for the flush of a disk
+     */
+    void close(Duration flushLimit) throws StorageException;
 
     /**
      * Opens a URI: of the scheme of another device type, or else of a block device.

@@ -1,8 +1,5 @@
 package lunar.server;
 
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
@@ -80,7 +77,8 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
     /**
      * A portal.
      *
-     * @param host name or address to listen on, resolved when the server starts
+     * @param host name or address to listen on, resolved when the server starts, or when a reload adds the portal or
+     *        changes its host or port
      * @param port 0 for a free one
      * @param group tag of its portal group
      * @param advertised where initiators reach it, if not where it listens
@@ -111,15 +109,6 @@ public record ServerPlan(List<Listen> portals, List<Target> targets, boolean all
         /** Returns a copy with other files for TLS, which the transport {@code iscsis} uses. */
         public Listen withTls(TlsFiles files) {
             return new Listen(host, port, group, advertised, moved, transport, files);
-        }
-
-        InetSocketAddress resolve() throws InvalidPlanException {
-            try {
-                return new InetSocketAddress(InetAddress.getByName(host), port);
-            } catch (UnknownHostException e) {
-                throw new InvalidPlanException(
-                        "unknown host '" + host + "'; check the name", e);
-            }
         }
     }
 

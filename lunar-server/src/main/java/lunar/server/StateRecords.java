@@ -18,7 +18,7 @@ import lunar.scsi.target.StateStore;
 final class StateRecords implements DeviceRecords, AutoCloseable {
     private static final String DEVICES = "devices";
 
-    /** A server that stops waits 30 s for a path that does not answer. */
+    /** A server that stops waits {@link ClosingLimits#flush} for a path that does not answer. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final Optional<Path> directory;

@@ -49,20 +49,25 @@ public final class StorageServer implements AutoCloseable {
     /** Changed while this is locked. */
     private volatile RunningPlan running;
     /** Guarded by this, as all below. */
+    private PortalAddresses addresses;
     private List<ServedUnit> told;
+    /** Devices that the last change has removed. */
+    private List<ClosingDevices.Closing> removed = List.of();
     private boolean closed;
 
-    private StorageServer(ServerPlan plan, ServerListener listener)
+    private StorageServer(ServerPlan plan, ServerListener listener, PortalAddresses none,
+            ClosingLimits limits)
             throws IOException, InvalidPlanException {
         running = RunningPlan.of(plan);
+        addresses = none.of(plan);
         this.listener = new LoggedListener(listener);
         space = new SpaceWatch(this.listener);
-        devices = new ServedDevices(plan.state(), this.listener);
+        devices = new ServedDevices(plan.state(), this.listener, limits);
         ServedDevices.Round round = devices.round(plan.opener());
         var assembly = new TargetAssembly(round, this.listener);
         boolean started = false;
         try {
-            server = builder(plan, assembly, listener, true).start();
+            server = builder(plan, addresses.portals(plan), assembly, listener, true).start();
             started = true;
         } catch (IllegalArgumentException e) {
             throw InvalidPlanException.of(e);
@@ -72,7 +77,7 @@ public final class StorageServer implements AutoCloseable {
                 devices.close();
             }
         }
-        round.keep(CompletableFuture.completedFuture(null));
+        var _ = round.keep(CompletableFuture.completedFuture(null));
         placed = List.copyOf(assembly.placed());
         told = units();
         isns = new IsnsAnnouncement(server);
@@ -94,17 +99,28 @@ public final class StorageServer implements AutoCloseable {
      */
     public static StorageServer start(ServerPlan plan, ServerListener listener)
             throws IOException, InvalidPlanException {
-        var running = new StorageServer(plan, listener);
+        return start(plan, listener, PortalAddresses.NONE, ClosingLimits.DEFAULT);
+    }
+
+    /**
+     * Like {@link #start(ServerPlan, ServerListener)}, with another way to resolve the hosts of portals and other
+     * limits for closing devices.
+     */
+    static StorageServer start(ServerPlan plan, ServerListener listener, PortalAddresses none,
+            ClosingLimits limits) throws IOException, InvalidPlanException {
+        var running = new StorageServer(plan, listener, none, limits);
         var _ = running.watch.scheduleWithFixedDelay(running::look, LOOK_SECONDS,
                 LOOK_SECONDS, TimeUnit.SECONDS);
         return running;
     }
 
     /**
-     * Applies another plan without disturbing unaffected sessions. Changes of LUNs ({@link #change}) are kept on top of
-     * it, except for those that it contains already. Changes of the connection limit, the number of loops and the state
-     * directory take effect at the next start, which the listener is told. Blocks until new devices are open. No effect
-     * after {@link #close}.
+     * Applies another plan without disturbing unaffected sessions. A device that it does not contain is flushed and
+     * closed in the background, after its commands; the listener is warned of a failure, and {@link #close} throws it.
+     * Changes of LUNs ({@link #change}) are kept on top of the plan, except for those that it contains already. Portals
+     * whose host and port stay the same keep their addresses, and their hosts are not resolved again. Changes of the
+     * connection limit, the number of loops and the state directory take effect at the next start, which the listener
+     * is told. Blocks until new devices are open. No effect after {@link #close}.
      *
      * @return the configuration before and after
      * @throws IOException if a device or a portal cannot be opened; then nothing has changed
@@ -122,7 +138,7 @@ public final class StorageServer implements AutoCloseable {
      */
     public synchronized ServerChange reloadDiscarding(ServerPlan wanted)
             throws IOException, InvalidPlanException {
-        return reload(RunningPlan.of(wanted));
+        return reload(running.discarding(wanted));
     }
 
     private ServerChange reload(RunningPlan next) throws IOException, InvalidPlanException {
@@ -150,7 +166,9 @@ public final class StorageServer implements AutoCloseable {
     /**
      * Adds, removes or resizes a LUN until the server ends, as a reload of a plan with this change would. Later reloads
      * keep the change on top of their plans. An initiator sees a new LUN if its table of LUNs is absent or lists it.
-     * Blocks until a new device is open. The listener is warned if the next start needs another size in the plan.
+     * Blocks until a new device is open, or up to 2 s until a removed one is closed. The listener is warned, on this
+     * thread, if a removed device could not be flushed or still is, and if the next start needs another size in the
+     * plan.
      *
      * @return the LUN, and the configuration before and after
      * @throws IOException if a device cannot be opened; then nothing has changed
@@ -175,6 +193,8 @@ public final class StorageServer implements AutoCloseable {
         if (request instanceof LunRequest.Resize resize) {
             requireGrown(resize, change, before);
             warnOfSize(resize, next);
+        } else if (request instanceof LunRequest.Remove) {
+            devices.warnOf(removed);
         }
         running = next.settled();
         return new ChangedLun(request.iqn(), lun, change);
@@ -182,7 +202,7 @@ public final class StorageServer implements AutoCloseable {
 
     private void check(ServerPlan plan, String uri) throws IOException, InvalidPlanException {
         plan.opener().check(uri);
-        var check = new PlanCheck(plan, listener);
+        var check = new PlanCheck(plan, addresses, listener);
         for (ServerPlan.Target target : plan.targets()) {
             for (var lun : target.luns().entrySet()) {
                 check.unit(target, lun.getKey(), lun.getValue());
@@ -237,15 +257,16 @@ public final class StorageServer implements AutoCloseable {
     private ServerChange apply(RunningPlan next, boolean renewsCertificates)
             throws IOException, InvalidPlanException {
         ServerPlan wanted = next.plan();
+        PortalAddresses at = addresses.of(wanted);
         List<ServedPortal> portalsBefore = servedPortals();
         ServedDevices.Round round = devices.round(wanted.opener());
         var assembly = new TargetAssembly(round, listener);
         boolean done = false;
         try {
-            CompletableFuture<Void> ended = server.reconfigure(
-                    builder(wanted, assembly, listener, renewsCertificates));
+            CompletableFuture<Void> ended = server.reconfigure(builder(wanted,
+                    at.portals(wanted), assembly, listener, renewsCertificates));
             done = true;
-            round.keep(ended);
+            removed = round.keep(ended);
         } catch (IllegalArgumentException e) {
             throw InvalidPlanException.of(e);
         } finally {
@@ -254,6 +275,7 @@ public final class StorageServer implements AutoCloseable {
             }
         }
         running = next;
+        addresses = at;
         isns.become(wanted.isns());
         placed = List.copyOf(assembly.placed());
         server.checkCapacities();
@@ -262,8 +284,8 @@ public final class StorageServer implements AutoCloseable {
         return new ServerChange(before, told, portalsBefore, servedPortals());
     }
 
-    private static TargetServer.Builder builder(ServerPlan plan, TargetAssembly assembly,
-            ServerListener listener, boolean renewsCertificates)
+    private static TargetServer.Builder builder(ServerPlan plan, List<PortalSpec> portals,
+            TargetAssembly assembly, ServerListener listener, boolean renewsCertificates)
             throws IOException, InvalidPlanException {
         if (renewsCertificates) {
             PortalFiles.check(plan, listener);
@@ -279,7 +301,6 @@ public final class StorageServer implements AutoCloseable {
                         .withMaxConnections(plan.limits().connectionsPerSession())
                         .withHeaderDigest(plan.headerDigest())
                         .withDataDigest(plan.dataDigest()));
-        List<PortalSpec> portals = Exposure.portals(plan);
         Exposure.requireAuthentication(plan, portals);
         portals.forEach(builder::portal);
         for (ServerPlan.Target target : plan.targets()) {
@@ -429,10 +450,12 @@ public final class StorageServer implements AutoCloseable {
     }
 
     /**
-     * Stops the server. Hosts have two seconds to log out; then all devices are flushed and closed. Blocks. A second
-     * call has no effect.
+     * Stops the server. Hosts have two seconds to log out; then all devices are flushed and closed, concurrently. A
+     * device that is not flushed within 40 s is closed nevertheless, and one that is not closed within two minutes is
+     * left to its thread. Blocks. A second call has no effect.
      *
-     * @throws StorageException if flushing a device failed; the first such failure
+     * @throws StorageException if a device could not be flushed or closed in time, also one that was removed while the
+     *         server ran; the first such failure, with the others suppressed
      */
     @Override
     public synchronized void close() throws StorageException {

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(600)
 class LunChangeTest {
     private static final String IQN = "iqn.2026-11.org.lunar:changed";
+    private static final Duration LONG = Duration.ofMinutes(4);
 
     @TempDir
     Path folder;
@@ -42,7 +43,7 @@ class LunChangeTest {
             public void warned(String message, @Nullable IOException cause) {
                 warnings.add(message);
             }
-        });
+        }, PortalAddresses.NONE, new ClosingLimits(LONG, LONG, LONG, LONG));
     }
 
     private static ServerPlan plan(String... uris) {
@@ -109,6 +110,23 @@ class LunChangeTest {
             assertThat(server.changes()).isEqualTo(before);
             assertThat(server.units()).extracting(ServedUnit::uri)
                     .containsExactly(file("a"), "ram:1MiB", "ram:2MiB");
+        }
+    }
+
+    @Test
+    void shouldNotReuseNumbersOfRemovedLuns() throws Exception {
+        try (StorageServer server = start("ram:1MiB")) {
+            assertThat(server.change(add("ram:1MiB")).lun()).isEqualTo(1);
+            server.change(new LunRequest.Remove(IQN, 1));
+            assertThatThrownBy(() -> server.change(new LunRequest.Add(IQN, OptionalInt.of(9),
+                    ServerPlan.Lun.of("file:" + folder + "/none"))))
+                    .isInstanceOf(InvalidPlanException.class);
+            assertThat(server.change(add("ram:1MiB")).lun())
+                    .as("LUN 9 was never served").isEqualTo(2);
+            server.reloadDiscarding(plan("ram:1MiB"));
+            assertThat(server.change(add("ram:1MiB")).lun()).isEqualTo(3);
+            assertThat(server.change(new LunRequest.Add(IQN, OptionalInt.of(1),
+                    ServerPlan.Lun.of("ram:1MiB"))).lun()).isEqualTo(1);
         }
     }
 

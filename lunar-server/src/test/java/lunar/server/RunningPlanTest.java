@@ -102,10 +102,63 @@ class RunningPlanTest {
         assertThat(served(with(plan(A, B), remove(1), add(C))))
                 .as("the number of the removed one is not reused").isEqualTo("0=" + A + " 2=" + C);
         assertThat(served(with(plan(A), add(B, 16383)))).endsWith("16383=" + B);
-        assertThatThrownBy(() -> with(plan(A), add(B, 16383), add(C)))
-                .isInstanceOf(InvalidPlanException.class).hasMessageContaining("16383");
         assertThatThrownBy(() -> with(plan(A), add(B, 16384)))
                 .hasMessageContaining("LUN must be 0 to 16383");
+    }
+
+    private static int next(RunningPlan plan) throws InvalidPlanException {
+        return plan.lun(add(C));
+    }
+
+    @Test
+    void shouldNotReuseTheNumberOfARemovedLunByItself() throws Exception {
+        RunningPlan removed = with(plan(A), add(B, 7), remove(7));
+        assertThat(removed.changes()).isEmpty();
+        assertThat(next(removed)).isEqualTo(8);
+        assertThat(next(removed.settled())).isEqualTo(8);
+        assertThat(served(removed.with(add(C, 7), 7))).as("a number that the request names")
+                .isEqualTo("0=" + A + " 7=" + C);
+        assertThat(next(removed.with(add(C, 3), 3))).as("after a lower one").isEqualTo(8);
+    }
+
+    @Test
+    void shouldNotReuseNumbersOfBeforeAReload() throws Exception {
+        RunningPlan removed = with(plan(A), add(B, 7), remove(7));
+        assertThat(next(removed.reconfigured(plan(A)))).isEqualTo(8);
+        assertThat(next(removed.discarding(plan(A)))).isEqualTo(8);
+        assertThat(next(with(plan(A), add(B, 7)).discarding(plan(A)))).isEqualTo(8);
+        RunningPlan configured = RunningPlan.of(plan(Map.of(5, ServerPlan.Lun.of(A))));
+        assertThat(next(configured.reconfigured(plan(A)))).isEqualTo(6);
+        ServerPlan higher = plan(Map.of(9, ServerPlan.Lun.of(A)));
+        assertThat(next(configured.reconfigured(higher).reconfigured(plan(A)))).isEqualTo(10);
+    }
+
+    @Test
+    void shouldNotReuseNumbersOfATargetThatReturns() throws Exception {
+        String other = "iqn.2026-11.org.lunar:other";
+        ServerPlan without = plan()
+                .withTargets(List.of(ServerPlan.Target.of(other, List.of(C))));
+        RunningPlan returned = with(plan(A), add(B, 7), remove(7)).reconfigured(without)
+                .reconfigured(plan());
+        assertThat(next(returned)).isEqualTo(8);
+        assertThat(returned.lun(new LunRequest.Add(IQN.replace("org", "ORG"),
+                OptionalInt.empty(), ServerPlan.Lun.of(B)))).isEqualTo(8);
+        ServerPlan upper = plan().withTargets(List.of(ServerPlan.Target
+                .of(IQN.replace("org", "ORG"), List.of(A))));
+        assertThat(next(returned.reconfigured(upper))).isEqualTo(8);
+        RunningPlan both = RunningPlan.of(without).reconfigured(plan());
+        assertThat(next(both)).as("numbers of another target").isZero();
+    }
+
+    @Test
+    void shouldAskForANumberOnceTheLastOneWasServed() throws Exception {
+        for (RunningPlan plan : List.of(with(plan(A), add(B, 16383)),
+                with(plan(A), add(B, 16383), remove(16383)))) {
+            assertThatThrownBy(() -> next(plan)).isInstanceOf(InvalidPlanException.class)
+                    .hasMessage(IQN + " has served LUN 16383, the last one, since the server"
+                            + " started; specify a free LUN that no host still uses");
+            assertThat(served(plan.with(add(C, 1), 1))).contains(" 1=" + C);
+        }
     }
 
     @ParameterizedTest

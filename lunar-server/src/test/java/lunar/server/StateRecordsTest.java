@@ -11,7 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import lunar.block.ConnectionRecords;
+import lunar.block.DeviceGoneException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -82,20 +84,24 @@ class StateRecordsTest {
         }
     }
 
-    /** A device that still has commands when the server is closed has connections, too. */
+    /** A device whose close goes on after the server has been closed has connections, too. */
     @Test
     void shouldKeepTheDirectoryUntilTheLastDeviceIsClosed() throws Exception {
-        var devices = new ServedDevices(Optional.of(folder), listener);
-        ServedDevices.Round round = devices.round(DeviceOpener.DEVICES);
+        var limits = new ClosingLimits(Duration.ofMinutes(2), Duration.ofMillis(1),
+                Duration.ofMillis(1), Duration.ofMillis(1));
+        var devices = new ServedDevices(Optional.of(folder), listener, limits);
+        var flushed = new CountDownLatch(1);
+        ServedDevices.Round round = devices.round(
+                (_, _) -> HookedDevice.of(() -> HookedDevice.await(flushed), () -> {}));
         var _ = round.device(IQN, 0, "ram:1MiB");
-        round.keep(CompletableFuture.completedFuture(null));
-        var ended = new CompletableFuture<Void>();
-        devices.round(DeviceOpener.DEVICES).keep(ended);
-        devices.close();
+        var _ = round.keep(CompletableFuture.completedFuture(null));
+        var _ = devices.round(DeviceOpener.DEVICES).keep(new CompletableFuture<>());
+        assertThatThrownBy(devices::close).isInstanceOf(DeviceGoneException.class)
+                .hasMessageContaining("ram:1MiB could not be flushed and closed within");
         try (var next = records(folder)) {
             assertThat(next.connections()).isEmpty();
         }
-        ended.complete(null);
+        flushed.countDown();
         try (var next = new StateRecords(Optional.of(folder), listener, Duration.ofMinutes(2))) {
             assertThat(next.connections()).isPresent();
         }

@@ -8,11 +8,14 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.BindException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import lunar.block.BlockDevice;
@@ -130,6 +133,49 @@ class StorageServerTest {
             try (BlockDevice disk = Devices.open(uri(server, 0))) {
                 disk.write(0, block(1));
             }
+        }
+    }
+
+    /** Of a host with several addresses, which name servers return in turn, until they fail. */
+    @Test
+    void shouldKeepTheAddressesOfItsPortals() throws Exception {
+        var resolved = new ArrayList<String>();
+        PortalAddresses none = PortalAddresses.none(host -> {
+            if (resolved.size() == 2) {
+                throw new UnknownHostException(host);
+            }
+            resolved.add(host);
+            return InetAddress.getByName("127.0.0." + resolved.size());
+        });
+        ServerPlan plan = plan("ram:1MiB");
+        ServerPlan.Listen first = ServerPlan.Listen.on("san.example", 0);
+        ServerPlan.Listen second = ServerPlan.Listen.on("other.example", 0);
+        try (StorageServer server = StorageServer.start(
+                ServerPlan.of(List.of(first), plan.targets()), ServerListener.LOGGING, none,
+                ClosingLimits.DEFAULT);
+                BlockDevice disk = Devices.open(uri(server, 0))) {
+            disk.write(0, block(1));
+            List<InetSocketAddress> before = server.portals();
+            server.change(new LunRequest.Add(IQN, OptionalInt.empty(),
+                    ServerPlan.Lun.of("ram:1MiB")));
+            server.reload(ServerPlan.of(List.of(first), plan.targets()));
+            assertThat(server.portals()).isEqualTo(before);
+            assertThat(resolved).containsExactly("san.example");
+
+            ServerPlan wider = ServerPlan.of(List.of(second, first), plan.targets());
+            server.reload(wider);
+            assertThat(server.portals()).hasSize(2).endsWith(before.getFirst());
+            assertThat(resolved).containsExactly("san.example", "other.example");
+
+            server.change(new LunRequest.Remove(IQN, 1));
+            assertThatThrownBy(() -> server.reload(ServerPlan.of(
+                    List.of(first, second, ServerPlan.Listen.on("new.example", 0)),
+                    plan.targets()))).isInstanceOf(InvalidPlanException.class)
+                    .hasMessageContaining("unknown host 'new.example'");
+            server.reload(wider);
+            assertThat(server.portals()).hasSize(2).endsWith(before.getFirst());
+            disk.write(0, block(2));
+            assertThat(server.sessionCount()).isEqualTo(1);
         }
     }
 

@@ -46,6 +46,9 @@ public final class TargetServer implements AutoCloseable {
     /** Maximum number of connections of a session. */
     private static final int MAX_CONNECTIONS = 8;
 
+    /** Why a session is dropped that has not logged out in time. */
+    private static final String LOGGED_OUT = "the operator has logged it out";
+
     /**
      * The default offer of a server. It accepts data in any order and offers Time2Wait 0: a login that replaces a lost
      * session is answered when the commands of that session have ended, so waiting before the login has no benefit.
@@ -128,7 +131,8 @@ public final class TargetServer implements AutoCloseable {
      * Adds a target, or changes the target of this name while it is in use. Unchanged parts of the spec are not
      * disturbed. A change of LUNs is reported to initiators by a unit attention (REPORTED LUNS DATA HAS CHANGED);
      * commands of a removed unit are aborted, and sessions of an initiator that has lost access to the target end.
-     * Blocks while the saved state of new units is read.
+     * Sessions in a portal group that the target has left are asked to log out. Blocks while the saved state of new
+     * units is read.
      *
      * @return completes when the last command of each removed unit has ended; then its device may be closed
      * @throws IOException if that state cannot be read; then nothing has changed
@@ -273,7 +277,7 @@ public final class TargetServer implements AutoCloseable {
      */
     public Optional<CompletableFuture<Void>> logOut(int tsih, Duration within) {
         return Optional.ofNullable(shared.sessions().find(tsih))
-                .map(session -> session.logOut(within.toMillis()));
+                .map(session -> session.logOut(within.toMillis(), LOGGED_OUT));
     }
 
     /**
@@ -305,7 +309,8 @@ public final class TargetServer implements AutoCloseable {
     }
 
     private static List<CompletableFuture<Void>> logOut(List<Session> sessions, Duration within) {
-        return sessions.stream().map(session -> session.logOut(within.toMillis())).toList();
+        return sessions.stream().map(session -> session.logOut(within.toMillis(), LOGGED_OUT))
+                .toList();
     }
 
     /** Accepts logins again, to all targets. Sessions that were asked to log out still end. */

@@ -4,6 +4,8 @@ import static lunar.target.CopyFixture.assertGood;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import lunar.block.Devices;
 import lunar.iscsi.pdu.LogoutResponse;
 import lunar.scsi.copy.BlockCopySegment;
@@ -49,6 +51,27 @@ class BackgroundCopyEndTest {
             assertThat(copies.server.sessionCount()).isEqualTo(1);
             held.pass(1);
             assertThat(next.loginAnswer().status()).isZero();
+            assertSecondPieceMissing(copies, held);
+        }
+    }
+
+    @Test
+    void shouldEndTheCopyOfAnInitiatorThatLosesItsAccessAndTheUnits() throws Exception {
+        CopyFixture.inTime(BackgroundCopyEndTest::loseAccessAndUnits);
+    }
+
+    private static void loseAccessAndUnits() throws Exception {
+        try (var copies = new CopyFixture(Devices.open("ram:4MiB"), new HeldDevice("ram:4MiB"))) {
+            copies.server.update(TargetSpec.of("iqn.2026-11.org.lunar:other")
+                    .withLun(0, copies.devices.get(0)).withLun(1, copies.devices.get(1))).join();
+            HeldDevice held = begin(copies);
+            CompletableFuture<Void> ends = copies.server.update(TargetSpec.of(RawInitiator.TARGET)
+                    .withInitiator(InitiatorSpec.of("iqn.2026-11.org.host:another")));
+            TargetFixture.await("its end", () -> copies.server.connectionCount() == 0);
+            assertThat(copies.initiator.isClosedByTarget()).isTrue();
+            assertThat(ends).as("while the piece is at the device").isNotDone();
+            held.pass(1);
+            ends.get(60, TimeUnit.SECONDS);
             assertSecondPieceMissing(copies, held);
         }
     }

@@ -24,6 +24,7 @@ import lunar.scsi.Lun;
 import lunar.scsi.Status;
 import lunar.scsi.primary.TargetPortGroups.State;
 import lunar.scsi.target.block.DiskSpec;
+import lunar.target.status.SessionStatus;
 import lunar.testkit.FreePorts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -103,6 +104,13 @@ class TargetChangesTest {
         byte[] data = raw.command(Lun.of(lun), RawInitiator.bytes("25 00 00000000 0000 00 00"), 8)
                 .data();
         return (data[1] & 0xffL) << 16 | (data[2] & 0xff) << 8 | data[3] & 0xff;
+    }
+
+    /** Begins a write that ends when the gate opens. */
+    private void beginWrite(RawInitiator raw) throws Exception {
+        first.shut(1);
+        raw.write(5, TargetFixture.blocks(1, 1));
+        first.awaitArrivals();
     }
 
     private static void assertTold(AsyncEvent event, RawInitiator raw) throws IOException {
@@ -345,6 +353,74 @@ class TargetChangesTest {
     }
 
     @Test
+    void shouldReinstateASessionOfARemovedTarget() throws Exception {
+        TargetSpec other = TargetSpec.of(OTHER).withLun(0, first);
+        try (var server = server(both, other).loops(1).start();
+                var old = RawInitiator.ready(server, 1);
+                var fresh = new RawInitiator(server);
+                var later = new RawInitiator(server)) {
+            PortalSpec portal = portal(server.portals().getFirst().getPort());
+            beginWrite(old);
+            CompletableFuture<Void> removed = server.reconfigure(
+                    TargetFixture.builder().portal(portal).target(other));
+            assertTold(AsyncEvent.SESSION_DROP, old);
+            assertDone(server.reconfigure(
+                    TargetFixture.builder().portal(portal).target(both).target(other)));
+            fresh.sendLogin(RawInitiator.isid(1));
+            assertThat(later.loginAs(TWO, OTHER).status()).isZero();
+            later.takeAttentions(); // by now the only loop has received the login before it
+            assertThat(fresh.isQuiet()).as("while the old session writes").isTrue();
+            assertThat(server.sessions()).extracting(SessionStatus::tsih)
+                    .containsExactly(later.tsih());
+            assertThat(removed).isNotDone();
+
+            first.open();
+            assertThat(fresh.loginAnswer().status()).isZero();
+            assertDone(removed);
+            fresh.takeAttentions();
+            fresh.write(5, TargetFixture.blocks(1, 2));
+            assertThat(fresh.receive().status()).isEqualTo(Status.GOOD);
+            assertThat(fresh.read(5, 1)).containsOnly(2);
+        }
+    }
+
+    @Test
+    void shouldCountSessionsOfARemovedTargetApart() throws Exception {
+        try (var server = server(both).sessionLimits(SessionLimits.DEFAULT.withPerTarget(1))
+                .start();
+                var old = RawInitiator.ready(server, 1)) {
+            beginWrite(old);
+            CompletableFuture<Void> removed = server.remove(RawInitiator.TARGET);
+            assertDone(server.update(both));
+            try (var another = new RawInitiator(server); var fresh = new RawInitiator(server)) {
+                assertThat(another.loginAs(TWO, RawInitiator.TARGET).status()).isZero();
+                assertThat(fresh.login(RawInitiator.isid(1)).status()).isEqualTo(0x0302);
+            }
+            first.open();
+            assertDone(removed);
+            TargetFixture.await("the end of all sessions", () -> server.sessionCount() == 0);
+            RawInitiator.ready(server, 1).close();
+        }
+    }
+
+    @Test
+    void shouldReleaseAUnitThatAnInitiatorLosesTogetherWithItsAccess() throws Exception {
+        byte[] reserve = RawInitiator.bytes("16 00 00 00 00 00");
+        byte[] read = RawInitiator.readCdb(0, 1);
+        try (var server = server(both, TargetSpec.of(OTHER).withLun(0, second)).start();
+                var one = ready(server, ONE);
+                var two = new RawInitiator(server)) {
+            assertThat(two.loginAs(TWO, OTHER).status()).isZero();
+            two.takeAttentions();
+            assertThat(one.command(Lun.of(1), reserve, 0).status()).isEqualTo(Status.GOOD);
+            assertThat(two.command(read, 512).status()).isEqualTo(Status.RESERVATION_CONFLICT);
+            assertDone(server.update(both.withoutLun(1).withInitiator(InitiatorSpec.of(TWO))));
+            assertTold(AsyncEvent.SESSION_DROP, one);
+            assertThat(two.read(0, 1)).hasSize(512);
+        }
+    }
+
+    @Test
     void shouldChangeAllAtOnceOrNothing() throws Exception {
         TargetSpec other = TargetSpec.of(OTHER).withLun(0, second);
         int port = FreePorts.one(); // nobody else listens on it once it is closed
@@ -409,6 +485,54 @@ class TargetChangesTest {
                             .isEqualTo(0x0102);
                 }
             }
+        }
+    }
+
+    @Test
+    void shouldAskForLogoutWhenAPortalMovesToAnotherGroup() throws Exception {
+        try (var server = server(both).start(); var raw = ready(server, ONE)) {
+            int port = server.portals().getFirst().getPort();
+            assertDone(server.reconfigure(TargetFixture.builder()
+                    .portal(portal(port).withGroup(2)).target(both)));
+            assertTold(AsyncEvent.LOGOUT_REQUEST, raw);
+            try (var again = new RawInitiator(port)) {
+                assertThat(again.loginAs(ONE, RawInitiator.TARGET).keys())
+                        .contains("TargetPortalGroupTag=2\0");
+                assertThat(raw.isClosedByTarget()).as("without a logout").isTrue();
+                TargetFixture.await("its end", () -> server.sessionCount() == 1);
+            }
+        }
+    }
+
+    @Test
+    void shouldAskForLogoutWhenATargetLeavesAPortalGroup() throws Exception {
+        try (var server = server(both).portal(portal(0).withGroup(2)).start();
+                var raw = ready(server, ONE)) {
+            assertDone(server.update(both.withGroups(List.of(2))));
+            assertTold(AsyncEvent.LOGOUT_REQUEST, raw);
+            try (var again = new RawInitiator(server)) {
+                assertThat(again.loginAs(ONE, RawInitiator.TARGET).status()).isEqualTo(0x0203);
+            }
+            assertThat(raw.isClosedByTarget()).as("without a logout").isTrue();
+        }
+    }
+
+    /** No login can continue it. */
+    @Test
+    void shouldEndAKeptSessionWhosePortalGroupIsGone() throws Exception {
+        SessionLimits patient = SessionLimits.DEFAULT
+                .withMaxTime2RetainSeconds(SessionLimits.MAX_SECONDS);
+        try (var server = server(both).sessionLimits(patient).start()) {
+            try (var lost = new RawInitiator(server)) {
+                assertThat(lost.login(RawInitiator.isid(1), "ErrorRecoveryLevel=2",
+                        "DefaultTime2Retain=" + SessionLimits.MAX_SECONDS).status()).isZero();
+            }
+            TargetFixture.await("its loss", () -> server.connectionCount() == 0);
+            assertThat(server.sessionCount()).isOne();
+            int port = server.portals().getFirst().getPort();
+            assertDone(server.reconfigure(TargetFixture.builder().sessionLimits(patient)
+                    .portal(portal(port).withGroup(2)).target(both)));
+            TargetFixture.await("its end", () -> server.sessionCount() == 0);
         }
     }
 

@@ -4,7 +4,7 @@ import io.helidon.webserver.http.ServerRequest;
 import java.net.InetSocketAddress;
 import lunar.admin.report.SessionReport;
 
-/** Writes changes that a request makes to the audit log, and where the request came from. */
+/** Logs the changes that requests make, and those that are refused, with where each request came from. */
 final class Audit {
     private static final System.Logger LOG = System.getLogger("lunar.audit");
 
@@ -22,8 +22,17 @@ final class Audit {
                 : "over the Unix socket");
     }
 
-    /** @param what the change, without secrets */
+    /** @param what the change, printable and without secrets */
     void changed(String what) {
+        log(what);
+    }
+
+    /** @param what the change that was not made and why, printable and without secrets */
+    void refused(String what) {
+        log(what);
+    }
+
+    private void log(String what) {
         LOG.log(System.Logger.Level.INFO, "admin: {0}; requested {1}", what, origin);
     }
 }

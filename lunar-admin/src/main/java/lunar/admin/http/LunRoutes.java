@@ -95,10 +95,42 @@ final class LunRoutes {
 
     private Map<String, Object> changed(Audit audit, LunRequest wanted, String what)
             throws RefusedException {
-        LunAnswer done = subject.change(wanted);
+        LunAnswer done;
+        try {
+            done = subject.change(wanted);
+        } catch (RefusedException e) {
+            audit.refused(refusal(wanted, e));
+            throw e;
+        }
         audit.changed("LUN " + done.lun() + " of " + PeerText.printable(done.target()) + " was "
                 + what);
         return done.tree();
+    }
+
+    private static String refusal(LunRequest wanted, RefusedException why) {
+        String target = " of " + PeerText.printable(wanted.iqn());
+        String change = switch (wanted) {
+            case LunRequest.Add(_, OptionalInt lun, _) -> (lun.isPresent()
+                    ? "LUN " + lun.getAsInt()
+                    : "a LUN") + target + " was not added";
+            case LunRequest.Remove(_, int lun) -> "LUN " + lun + target + " was not removed";
+            case LunRequest.Resize(_, int lun, _) -> "LUN " + lun + target + " was not resized";
+        };
+        return change + ": " + (mayRepeatSecret(wanted, why)
+                ? "its URI is wrong"
+                : PeerText.printable(String.valueOf(why.getMessage())));
+    }
+
+    /** A message about what is not a URI at all may repeat it, with a secret that cannot be recognised. */
+    private static boolean mayRepeatSecret(LunRequest wanted, RefusedException why) {
+        return wanted instanceof LunRequest.Add add
+                && add.device().uri().chars().anyMatch(c -> c == '@' || c == '%')
+                && isOfArgument(why);
+    }
+
+    private static boolean isOfArgument(Throwable why) {
+        return why instanceof IllegalArgumentException
+                || (why.getCause() != null && isOfArgument(why.getCause()));
     }
 
     private static String iqn(ServerRequest request) {

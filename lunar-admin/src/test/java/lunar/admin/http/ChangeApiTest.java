@@ -11,6 +11,7 @@ import lunar.admin.client.AdminClient;
 import lunar.admin.client.RequestFailedException;
 import lunar.block.BlockDevice;
 import lunar.block.Devices;
+import lunar.testkit.CapturedLog;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,11 +62,12 @@ class ChangeApiTest {
     @Test
     void shouldRefuseWrongRequestsInOneLine() throws Exception {
         String secret = "iscsi://user%25geheim@127.0.0.1:1/" + AdminFixture.IQN + "/0";
-        try (var fixture = new AdminFixture(folder)) {
+        try (var fixture = new AdminFixture(folder); var log = new CapturedLog("lunar.audit")) {
             List<Map<String, Object>> wrong = List.of(Map.of(),
                     Map.of("uri", ""), Map.of("uri", "nothing"), Map.of("uri", "ram:much"),
                     Map.of("uri", "file:" + folder + "/none"), Map.of("uri", "ram:1MiB\nram:1MiB"),
                     Map.of("uri", "file:" + "x".repeat(5000)), Map.of("uri", secret + "?x=1"),
+                    Map.of("uri", "file:" + folder + "/none?io=%1b[2J"),
                     Map.of("uri", "ram:1MiB", "lun", 16384), Map.of("uri", "ram:1MiB", "lun", -1),
                     Map.of("uri", "ram:1MiB", "lun", "1"), Map.of("uri", "ram:1MiB", "chap", "x"),
                     Map.of("uri", "ram:1MiB", "readOnly", "yes"));
@@ -74,10 +76,23 @@ class ChangeApiTest {
                         .as(content.toString()).isInstanceOf(RequestFailedException.class)
                         .message().doesNotContain("\n", "geheim", "HTTP status");
             }
+            for (String uri : List.of(secret.replace("//", ""), secret.substring(8),
+                    secret.replace("%25ge", "%25ge?"))) {
+                assertThatThrownBy(() -> fixture.client().post(TARGET + "/luns",
+                        Map.of("uri", uri))).isInstanceOf(RequestFailedException.class);
+            }
             assertThatThrownBy(() -> fixture.client().post("/v1/targets/a%2Fb%0A/luns",
                     Map.of("uri", "ram:1MiB"))).isInstanceOf(RequestFailedException.class);
             assertThat(fixture.server.units()).hasSize(1);
             assertThat(fixture.server.changes()).isEmpty();
+            assertThatThrownBy(() -> fixture.client().delete(TARGET + "/luns/7"));
+            assertThat(log.linesWith("LUN 7 of " + AdminFixture.IQN
+                    + " was not removed: " + AdminFixture.IQN + " has no LUN 7")).hasSize(1);
+            assertThat(log.linesWith("was not added: " + folder + "/none does not exist"))
+                    .hasSize(1);
+            assertThat(log.linesWith("heim")).isEmpty();
+            assertThat(log.linesWith("")).allMatch(line -> line.length() < 500
+                    && line.chars().noneMatch(Character::isISOControl));
         }
     }
 

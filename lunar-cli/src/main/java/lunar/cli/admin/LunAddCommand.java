@@ -24,7 +24,8 @@ final class LunAddCommand extends LunChangeCommand {
     private String uri = "";
 
     @Option(names = "--lun", paramLabel = "N",
-            description = "Its LUN. Default: the one after the last LUN of the target.")
+            description = "Its LUN. Default: the one after the highest that the target has served since the server"
+                    + " started.")
     private @Nullable Integer lun;
 
     @Option(names = "--read-only", description = "Refuse writes.")

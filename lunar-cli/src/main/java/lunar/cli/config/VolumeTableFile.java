@@ -1,6 +1,7 @@
 package lunar.cli.config;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -176,10 +177,11 @@ public final class VolumeTableFile {
         return end;
     }
 
+    /** Replaces the file; the new one is on stable storage before it gets the name. */
     private void write(String text) throws Failure, IOException {
         Path file = path.toAbsolutePath();
-        Path parent = Optional.ofNullable(file.getParent()).orElse(file);
-        Path fresh = Files.createTempFile(parent, ".lunar", ".toml");
+        Path replaced = Files.exists(file) ? file.toRealPath() : file;
+        Path fresh = Files.createTempFile(folder(file), ".lunar", ".toml");
         boolean done = false;
         try {
             Files.writeString(fresh, text);
@@ -187,13 +189,25 @@ public final class VolumeTableFile {
             if (Files.exists(file)) {
                 Files.setPosixFilePermissions(fresh, Files.getPosixFilePermissions(file));
             }
-            Files.move(fresh, Files.exists(file) ? file.toRealPath() : file,
-                    StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            force(fresh);
+            Files.move(fresh, replaced, StandardCopyOption.ATOMIC_MOVE,
+                    StandardCopyOption.REPLACE_EXISTING);
             done = true;
+            force(folder(replaced)); // the rename itself
         } finally {
             if (!done) {
                 Files.deleteIfExists(fresh);
             }
+        }
+    }
+
+    private static Path folder(Path file) {
+        return Optional.ofNullable(file.getParent()).orElse(file);
+    }
+
+    private static void force(Path fileOrFolder) throws IOException {
+        try (FileChannel channel = FileChannel.open(fileOrFolder)) {
+            channel.force(true);
         }
     }
 }

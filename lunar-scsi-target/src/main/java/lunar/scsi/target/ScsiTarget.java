@@ -2,6 +2,7 @@ package lunar.scsi.target;
 
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -127,12 +128,15 @@ public final class ScsiTarget implements TargetDevice {
     public void begin(Nexus nexus) { nexuses.add(nexus); }
 
     /**
-     * Cancels background operations, such as copies, of a nexus that has no more tasks.
+     * Releases reservations, and cancels background operations, such as copies, of a nexus that has no more tasks; also
+     * at units that the target does not serve any more, as long as the nexus has them in its {@link LunMap}.
      *
-     * @return completes when none of them can have an effect any longer; then the caller calls {@link #end}
+     * @return completes when none of the operations can have an effect any longer; then the caller calls {@link #end}
      */
     public CompletableFuture<Void> lose(Nexus nexus) {
-        return CompletableFuture.allOf(units.stream().map(unit -> unit.nexusLost(nexus))
+        var all = new HashSet<>(units);
+        all.addAll(nexus.luns().units());
+        return CompletableFuture.allOf(all.stream().map(unit -> unit.nexusLost(nexus))
                 .toArray(CompletableFuture[]::new));
     }
 

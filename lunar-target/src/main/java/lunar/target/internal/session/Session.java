@@ -389,14 +389,15 @@ public final class Session implements TaskSession {
      * Asks the initiator to log out within some time, after which the session is dropped, even if it is kept without a
      * connection. Any thread.
      *
+     * @param why the reason to log when it is dropped
      * @return completes when the session has ended
      */
-    public CompletableFuture<Void> logOut(long withinMs) {
+    public CompletableFuture<Void> logOut(long withinMs, String why) {
         askForLogout(withinMs);
         // Not a delayed task, which would keep the session reachable after its end.
         var _ = ended.copy().orTimeout(withinMs, TimeUnit.MILLISECONDS)
                 .exceptionally(_ -> {
-                    drop("the operator has logged it out");
+                    drop(why);
                     return null;
                 });
         return ended.copy();

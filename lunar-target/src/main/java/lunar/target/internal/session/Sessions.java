@@ -30,8 +30,11 @@ import org.jspecify.annotations.Nullable;
 public final class Sessions {
     private static final System.Logger LOG = System.getLogger("lunar.target");
 
-    /** Identity of a nexus, which has at most one session (section 4.4.3.1). */
-    private record Key(TargetNode target, OptionalInt group, String initiatorName, Isid isid) {}
+    /**
+     * Identity of a nexus, which has at most one session (section 4.4.3.1). It has the name of the target, not the
+     * node: a session of a removed target may still end when a target of this name is added again.
+     */
+    private record Key(String targetName, OptionalInt group, String initiatorName, Isid isid) {}
 
     /** Changed together with {@link #counts}, guarded by this. */
     private final Map<Key, Session> sessions = new ConcurrentHashMap<>();
@@ -76,7 +79,7 @@ public final class Sessions {
     /**
      * Adds a new session, in place of an old one of the same initiator port: the old session is ended first, with its
      * tasks, so that none of them writes after a command of the new session (session reinstatement, section
-     * 6.3.5).
+     * 6.3.5). The old session may be one of a removed target of the same name.
      *
      * @param whenOver run after the old session has ended, if the new one could not begin
      * @return completes within the bound with whether the new session may begin. It may not if commands of the old one
@@ -86,7 +89,7 @@ public final class Sessions {
      */
     CompletableFuture<Boolean> establish(Session session, TargetNode target, long boundMs,
             Runnable whenOver) throws LoginException {
-        Session old = put(key(session, target), session);
+        Session old = put(key(session, target), session, target);
         if (old == null) {
             return CompletableFuture.completedFuture(true);
         }
@@ -153,10 +156,9 @@ public final class Sessions {
             if (key.group().equals(OptionalInt.of(asked.portalGroupTag()))
                     && key.isid().equals(asked.isid())
                     && key.initiatorName().equals(initiator)
-                    && key.target().spec().name()
-                            .equals(InitiatorSpec.normal(asked.targetName()))
+                    && key.targetName().equals(InitiatorSpec.normal(asked.targetName()))
                     && !entry.getValue().equals(asking)) {
-                if (!mayEnd(asking, entry.getValue(), key.target())) {
+                if (!mayEnd(asking, entry.getValue())) {
                     return Optional.empty();
                 }
                 entry.getValue().terminate("ended by its initiator through another portal group",
@@ -167,8 +169,9 @@ public final class Sessions {
         return Optional.of(SessionEnd.Answer.ENDED);
     }
 
-    private static boolean mayEnd(Session asking, Session other, TargetNode at) {
-        TargetNode by = Objects.requireNonNull(asking.target());
+    private static boolean mayEnd(Session asking, Session other) {
+        TargetNode by = target(asking);
+        TargetNode at = target(other);
         return by.equals(at)
                 ? asking.login().chapUser().equals(other.login().chapUser())
                 : mayEnd(asking.login(), by.spec(), at.spec());
@@ -189,23 +192,25 @@ public final class Sessions {
                 && proved.equals(asked.get().secrets().apply(login.chapUser().orElseThrow()));
     }
 
-    private synchronized @Nullable Session put(Key key, Session session) throws LoginException {
-        if (drains.covers(key.target())) {
+    private synchronized @Nullable Session put(Key key, Session session, TargetNode target)
+            throws LoginException {
+        if (drains.covers(target)) {
             throw refusal(LoginStatus.SERVICE_UNAVAILABLE, Drains.REFUSAL);
         }
-        if (!sessions.containsKey(key)) {
-            makeRoom(key, session);
+        Session replaced = sessions.get(key);
+        if (replaced == null || !target(replaced).equals(target)) {
+            makeRoom(session, target, replaced == null);
         }
-        if (!key.target().join(session)) {
+        if (!target.join(session)) {
             throw refusal(LoginStatus.AUTHORIZATION_FAILURE,
                     "the initiator lost access to the target during its login");
         }
         Session old = sessions.put(key, session);
         if (old != null) {
-            counts.remove(old, key.target());
+            counts.remove(old, target(old));
             byTsih.remove(old.login().tsih(), old);
         }
-        counts.add(session, key.target());
+        counts.add(session, target);
         byTsih.put(session.login().tsih(), session);
         return old == null ? leaving.get(key) : old;
     }
@@ -213,18 +218,27 @@ public final class Sessions {
     /**
      * Ends kept sessions to stay within the limits, narrowest limit first, because ending a session also helps the
      * wider limits.
+     *
+     * @param another whether the server gets one more session; otherwise it replaces one of a removed target, which
+     *        counts at that target
      */
-    private void makeRoom(Key key, Session wanted) throws LoginException {
-        Origin origin = wanted.origin();
-        makeRoom("from " + origin, counts.from(origin), mostSessions(origin),
-                one -> one.getValue().origin().equals(origin));
-        makeRoom("of this initiator at the target", counts.ofInitiator(wanted, key.target()),
+    private void makeRoom(Session wanted, TargetNode target, boolean another)
+            throws LoginException {
+        if (another) {
+            Origin origin = wanted.origin();
+            makeRoom("from " + origin, counts.from(origin), mostSessions(origin),
+                    one -> one.getValue().origin().equals(origin));
+        }
+        String initiatorName = wanted.login().initiatorName();
+        makeRoom("of this initiator at the target", counts.ofInitiator(wanted, target),
                 limits.perInitiator(),
-                one -> one.getKey().target().equals(key.target())
-                        && one.getKey().initiatorName().equals(key.initiatorName()));
-        makeRoom("at the target", counts.at(key.target()), limits.perTarget(),
-                one -> one.getKey().target().equals(key.target()));
-        makeRoom("in all", sessions.size(), limits.perServer(), _ -> true);
+                one -> target(one.getValue()).equals(target)
+                        && one.getKey().initiatorName().equals(initiatorName));
+        makeRoom("at the target", counts.at(target), limits.perTarget(),
+                one -> target(one.getValue()).equals(target));
+        if (another) {
+            makeRoom("in all", sessions.size(), limits.perServer(), _ -> true);
+        }
     }
 
     private void makeRoom(String where, int count, int most,
@@ -273,7 +287,7 @@ public final class Sessions {
 
     private synchronized void forget(Key key, Session session) {
         if (sessions.remove(key, session)) {
-            counts.remove(session, key.target());
+            counts.remove(session, target(session));
         }
     }
 
@@ -281,18 +295,24 @@ public final class Sessions {
 
     /** Returns the sessions of the targets that are being drained, also those that are about to begin. */
     public synchronized List<Session> drained() {
-        return sessions.entrySet().stream().filter(one -> drains.covers(one.getKey().target()))
-                .map(Map.Entry::getValue).toList();
+        return sessions.values().stream().filter(session -> drains.covers(target(session)))
+                .toList();
     }
 
     /** Returns the sessions of a target, also those that are about to begin. */
     public synchronized List<Session> of(TargetNode target) {
-        return sessions.entrySet().stream().filter(one -> one.getKey().target().equals(target))
-                .map(Map.Entry::getValue).toList();
+        return sessions.values().stream().filter(session -> target(session).equals(target))
+                .toList();
     }
 
     private static Key key(Session session, TargetNode target) {
         LoginResult login = session.login();
-        return new Key(target, login.portalGroupTag(), login.initiatorName(), login.isid());
+        return new Key(target.spec().name(), login.portalGroupTag(), login.initiatorName(),
+                login.isid());
+    }
+
+    /** Returns the target of a normal session. */
+    private static TargetNode target(Session session) {
+        return Objects.requireNonNull(session.target());
     }
 }

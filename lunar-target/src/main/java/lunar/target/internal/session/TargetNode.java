@@ -122,7 +122,7 @@ public final class TargetNode {
     /** Adds a session, if the initiator may still use the target; returns whether it may. */
     synchronized boolean join(Session session) {
         Optional<InitiatorSpec> access = access(session.nexus());
-        if (gone || access.isEmpty()) {
+        if (gone || access.isEmpty() || !isIn(session.nexus().port().tag())) {
             return false;
         }
         session.nexus().show(view(access.get()));
@@ -175,7 +175,7 @@ public final class TargetNode {
     }
 
     private Optional<InitiatorSpec> access(Nexus nexus) {
-        return isIn(nexus.port().tag()) ? spec.access(nexus.initiatorName()) : Optional.empty();
+        return spec.access(nexus.initiatorName());
     }
 
     private LunMap view(InitiatorSpec access) {
@@ -225,8 +225,8 @@ public final class TargetNode {
 
     /**
      * Changes to a new spec of the same name. Unchanged parts are not disturbed; the sessions of an initiator that has
-     * lost access are ended, and all are asked to log out when the target becomes absent. Blocks while the saved state
-     * of new units is read.
+     * lost access are ended, those in a portal group that is gone are asked to log out, and all are when the target
+     * becomes absent. Blocks while the saved state of new units is read.
      *
      * @return completes when the last command of each removed unit has ended
      * @throws IOException if the saved state of a unit cannot be read; then nothing has changed
@@ -373,13 +373,19 @@ public final class TargetNode {
         });
     }
 
-    /** Updates the LUN map of a session, or ends the session if it has lost access. */
+    /**
+     * Updates the LUN map of a session, or ends the session if its initiator has lost access. A session whose portal
+     * group is gone has {@link #LEAVING_MS} to log out, also one without a connection, which no login can continue.
+     */
     private void show(Session session, List<CompletableFuture<?>> ends) {
         Nexus nexus = session.nexus();
         Optional<InitiatorSpec> access = access(nexus);
         if (access.isEmpty()) {
             end(session, "the initiator has lost access to the target", ends);
-            return;
+            return; // with its LUN map, by which ScsiTarget.lose finds units that are removed in the same change
+        }
+        if (!isIn(nexus.port().tag())) {
+            var _ = session.logOut(LEAVING_MS, "its portal group is gone");
         }
         LunMap before = nexus.luns();
         LunMap now = view(access.get());
