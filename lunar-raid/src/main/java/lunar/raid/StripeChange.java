@@ -17,6 +17,12 @@ public interface StripeChange {
     /** Whether each write is stable before it is done. */
     boolean fua();
 
+    /**
+     * Whether, at the end of the change, its writes have been put back as far as possible, since members had no space
+     * for all of them.
+     */
+    boolean isUndone();
+
     /** Returns the number of member writes, which are numbered from 0. */
     int writes();
 

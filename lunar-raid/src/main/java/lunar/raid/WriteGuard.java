@@ -85,12 +85,16 @@ public interface WriteGuard {
     default void endFlush(long begun) {}
 
     /**
-     * Called when members have lost acknowledged writes, and the volume goes on with what they have.
+     * Called when members have lost acknowledged writes, and the volume goes on with what they have; before requests
+     * see that. Changes that begin from then on wait until what is logged of earlier ones will not be replayed.
      *
      * @return the stripes written since the last flush of all members, in which redundancy may be wrong; they stay
      *         marked until they have been compared
      */
     default StripeSet suspect() { return StripeSet.ALL; }
+
+    /** Called once for each {@link #suspect}, when it is stable that these stripes are to be compared. */
+    default void suspectKept() {}
 
     /** Sends metadata requests that failed because of such a loss again. */
     default void goOnAfterLoss() {}
@@ -113,8 +117,8 @@ public interface WriteGuard {
     }
 
     /**
-     * Called before a slot gets its content anew: what is logged of changes that have ended must not be replayed after
-     * that, since it may be older.
+     * Called before a slot gets its content anew, or redundancy is restored or repaired: what is logged of changes that
+     * have ended must not be replayed after that, since it may be older.
      *
      * @param done called once, by any thread, possibly before this method returns
      */

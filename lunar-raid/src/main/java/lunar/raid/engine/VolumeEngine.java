@@ -376,13 +376,15 @@ public final class VolumeEngine implements RaidVolume {
             engine().options.closer().execute(() -> StripeEngine.closeQuietly(before));
         }
         engine().membership.change(slots -> slots.with(member.slot, member, SlotState.REBUILDING,
-                progress), () -> startSettled(rebuild));
+                progress), () -> startSettled(rebuild::start));
     }
 
-    /** Starts a rebuild once every change planned before the slot was lost has ended, and the guard has settled. */
-    private void startSettled(RebuildScan rebuild) {
-        new Quiesce(engine().locks, () -> engine().options.guard().settle(rebuild::start))
-                .start();
+    /**
+     * Starts a scan once every change planned before has ended, and the guard has settled: such a change may have
+     * missed that a slot was lost, or have computed parity from writes that members have lost since.
+     */
+    private void startSettled(Runnable start) {
+        new Quiesce(engine().locks, () -> engine().options.guard().settle(start)).start();
     }
 
     @Override
@@ -410,7 +412,7 @@ public final class VolumeEngine implements RaidVolume {
         var resync = new ResyncScan(now.engine(),
                 migration == null ? ResyncScan.Engines.of(now.engine()) : migration, options,
                 progress == null ? new Progress(StripeSet.EMPTY, 0) : progress);
-        resync.start();
+        startSettled(resync::start);
         return resync;
     }
 

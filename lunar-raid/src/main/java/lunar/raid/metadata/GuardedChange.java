@@ -36,12 +36,15 @@ final class GuardedChange {
         }
     }
 
-    void end(@Nullable IntentBitmap bitmap, @Nullable VolumeJournal journal, boolean isStable) {
+    void end(StripeChange change, @Nullable IntentBitmap bitmap,
+            @Nullable VolumeJournal journal) {
         if (bitmap != null) {
             bitmap.end(intent);
         }
-        if (journal != null) {
-            journal.written(entry, isStable);
+        if (journal != null && change.isUndone()) {
+            journal.undone(entry);
+        } else if (journal != null) {
+            journal.written(entry, change.fua());
         }
     }
 

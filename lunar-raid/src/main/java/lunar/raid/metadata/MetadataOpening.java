@@ -124,9 +124,11 @@ final class MetadataOpening {
                 ? replay(reset, journalDevice)
                 : null;
         long holding = journalDevice == null ? composition.inSync() : 1;
-        // Until the superblocks tell of the resync, the journal alone knows what members had no space for. It may be
-        // replayed once more, also when the reshape is further: of rows that are staged nothing is in it.
-        VolumeJournal begun = replay == null || lacksSpace ? null : replay.begin(holding);
+        // After a crash the journal begins anew only when the superblocks tell which members are missing, and of the
+        // resync: until then it alone knows what these members lack, and what others had no space for. It may be
+        // replayed once more, also when the reshape is further: of rows that are staged nothing is in it. After a stop
+        // in order it begins before the volume is in use: otherwise a crash would have it replayed.
+        VolumeJournal begun = replay != null && volume.clean() ? replay.begin(holding) : null;
         resync = lacksSpace ? Resync.WHOLE : due;
         moved = StagedRows.bringInPlace(volume, members, composition.inSync(), badBlocks);
         stale = stale();
@@ -226,8 +228,8 @@ final class MetadataOpening {
         IntentBitmap regions = bitmap;
         JournalReplay replay = JournalReplay.of(after, holders, own == null ? inSync : 1, members,
                 inSync, regions == null ? JournalReplay.ANY : regions.forReplay());
-        var torn = new TornStripes(volume, members, inSync);
-        badBlocks.addNow(torn.mend(replay.torn()));
+        var torn = new TornStripes(volume, members, inSync, badBlocks);
+        torn.mend(replay.torn());
         replayed = replay.replayed();
         lacksSpace = replay.lacksSpace() || torn.lacksSpace();
         return replay;

@@ -225,7 +225,7 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
     public void end(StripeChange change, boolean written) {
         if (change.attachment() instanceof GuardedChange guarded) {
             if (written) {
-                guarded.end(bitmap, journal, change.fua());
+                guarded.end(change, bitmap, journal);
             } else {
                 isTorn = true;
                 change.attach(new GuardedChange(superblocks.record().description().blockSize()));
@@ -462,9 +462,20 @@ public final class VolumeMetadata implements WriteGuard, StateKeeper {
 
     @Override
     public StripeSet suspect() {
+        if (journal != null) {
+            journal.lost();
+        }
         isSuspect = true;
         isSuspectNews = true;
+        checksums.suspect();
         return bitmap == null ? StripeSet.ALL : bitmap.suspect();
+    }
+
+    @Override
+    public void suspectKept() {
+        if (journal != null) {
+            journal.lossNoted();
+        }
     }
 
     @Override

@@ -24,7 +24,6 @@ import lunar.raid.ScanOptions;
 import lunar.raid.SlotState;
 import lunar.raid.VolumeState;
 import lunar.raid.engine.VolumeEngine;
-import lunar.raid.metadata.Creation;
 import lunar.raid.metadata.VolumeMetadata;
 import lunar.raid.metadata.record.Superblock;
 import lunar.raid.metadata.record.SuperblockReading;
@@ -461,7 +460,7 @@ final class RecoveryCoordinator {
     /**
      * Puts another device in a slot; fails its member first if it has not failed.
      *
-     * @param force whether what is on the device may be destroyed
+     * @param force whether what is on the device may be destroyed; never if a running volume uses it
      */
     void replace(int slot, String uri, boolean force) throws StorageException {
         changing.lock();
@@ -481,18 +480,14 @@ final class RecoveryCoordinator {
         if (uri.equals(uri(slot))) { // the same URI, with a new device
             failNow(slot, "replaced");
             CandidateSearch.closeQuietly(volume.member(slot));
+            awaitNoted(slot);
         }
         Optional<BlockDevice> spare = spares.withdraw(uri);
         BlockDevice device = spare.isPresent() ? spare.get() : opener.open(uri);
         boolean done = false;
         try {
             requireFit(device, uri);
-            Optional<String> occupant = force ? Optional.empty() : Creation.occupant(device);
-            if (occupant.isPresent()) {
-                throw new InvalidRequestException(DeviceUri.withoutSecret(uri) + " has "
-                        + occupant.get() + ", which would be destroyed: name another device, or"
-                        + " force it");
-            }
+            NewDeviceCheck.require(metadata, uri, device, force);
             if (volume.state().slots().get(slot) != SlotState.FAILED) {
                 failNow(slot, "replaced by " + DeviceUri.withoutSecret(uri));
             }

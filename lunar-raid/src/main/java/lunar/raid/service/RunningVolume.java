@@ -283,7 +283,7 @@ public final class RunningVolume extends ForwardingDevice {
      * Puts another device in a slot, after failing the slot's member if it has not failed, and begins to rebuild it.
      * Blocks until that is stable on the others.
      *
-     * @param force whether what is on the device may be destroyed
+     * @param force whether what is on the device may be destroyed; a running volume's is refused all the same
      */
     public void replace(int slot, String uri, boolean force) throws StorageException {
         recovery.replace(slot, uri, force);
@@ -293,7 +293,7 @@ public final class RunningVolume extends ForwardingDevice {
      * Takes back a member that was taken out, or makes a device a spare. Blocks.
      *
      * @param name URI, or the number of a slot
-     * @param force whether what is on a new spare may be destroyed
+     * @param force whether what is on a new spare may be destroyed; a running volume's is refused all the same
      * @return the slot; empty for a spare
      */
     public OptionalInt add(String name, boolean force) throws StorageException {
@@ -325,7 +325,7 @@ public final class RunningVolume extends ForwardingDevice {
      * Adds a member to the volume: a linear volume has more blocks then, a mirror one more copy, and other levels have
      * more blocks after a reshape. Blocks until that is stable; requests wait for some milliseconds.
      *
-     * @param force whether what is on the device may be destroyed
+     * @param force whether what is on the device may be destroyed; a running volume's is refused all the same
      * @return the new slot, which a mirror begins to rebuild, and striped levels to reshape onto
      * @throws InvalidRequestException if the volume cannot grow, now or at all; the message is one line
      */

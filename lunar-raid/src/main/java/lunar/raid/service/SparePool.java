@@ -201,12 +201,7 @@ final class SparePool {
             if (line.isPresent()) {
                 metadata.returnSpare(line.get(), device);
             } else {
-                Optional<String> occupant = force ? Optional.empty() : Creation.occupant(device);
-                if (occupant.isPresent()) {
-                    throw new InvalidRequestException(DeviceUri.withoutSecret(one.uri) + " has "
-                            + occupant.get() + ", which would be destroyed: name another device, or"
-                            + " force it");
-                }
+                NewDeviceCheck.require(metadata, one.uri, device, force);
                 UUID fresh = UUID.randomUUID();
                 line = Optional.of(fresh);
                 TableChange.await(kept -> metadata.addSpare(

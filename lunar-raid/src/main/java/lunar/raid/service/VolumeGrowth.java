@@ -9,7 +9,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import lunar.block.BlockDevice;
 import lunar.block.BusyException;
 import lunar.block.DeviceGoneException;
-import lunar.block.DeviceUri;
 import lunar.block.InvalidRequestException;
 import lunar.block.StorageException;
 import lunar.raid.engine.VolumeEngine;
@@ -60,12 +59,7 @@ final class VolumeGrowth {
     void grow(VolumeMetadata metadata, String uri, BlockDevice device, boolean force)
             throws StorageException {
         Growth.check(metadata, uri, device);
-        Optional<String> occupant = force ? Optional.empty() : Creation.occupant(device);
-        if (occupant.isPresent()) {
-            throw new InvalidRequestException(DeviceUri.withoutSecret(uri) + " has "
-                    + occupant.get() + ", which would be destroyed: name another device, or"
-                    + " force it");
-        }
+        NewDeviceCheck.require(metadata, uri, device, force);
         Creation.clear(device, metadata.record().description().layout());
         if (!scans.hold()) {
             throw new BusyException(BUSY);

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Predicate;
 import lunar.block.BlockDevice;
 import lunar.block.BusyException;
 import lunar.block.StorageException;
@@ -59,11 +60,26 @@ public record VolumeOwner(OwnerRecord record, boolean isHere) {
      * @throws BusyException if one does; the message is one line
      */
     public static void requireNone(String uri, BlockDevice device) throws StorageException {
+        requireNone(uri, device, _ -> true);
+    }
+
+    /**
+     * Like {@link #requireNone}, but the device may have been a member of a volume that this process runs.
+     *
+     * @param own the UUID of that volume
+     */
+    static void requireNoOther(UUID own, String uri, BlockDevice device) throws StorageException {
+        requireNone(uri, device,
+                owner -> !owner.volume().equals(own) || !ThisProcess.runs(owner.token()));
+    }
+
+    private static void requireNone(String uri, BlockDevice device, Predicate<OwnerRecord> counts)
+            throws StorageException {
         if (device.sizeBytes() < OwnerRecordStore.AT_BYTES + device.blockSize()) {
             return;
         }
         var member = new OwnedMember(0, device, false);
-        Optional<OwnerRecord> owner = member.read().filter(it -> !it.released());
+        Optional<OwnerRecord> owner = member.read().filter(it -> !it.released()).filter(counts);
         if (owner.isPresent() && isAlive(owner.get(), List.of(member))) {
             throw new BusyException(uri + " is a member of a volume that is in use by "
                     + OwnerWatch.title(owner.get()) + ": stop it there first");

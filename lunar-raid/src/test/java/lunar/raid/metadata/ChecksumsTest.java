@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import lunar.block.BlockRequest;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.RaidListener;
@@ -214,6 +215,66 @@ class ChecksumsTest {
         assertThat(scrub(false).mismatches()).as(test.title()).isZero();
         test.check();
         test.checkRedundancy();
+    }
+
+    private StorageException flush() { return test.does(new BlockRequest().asFlush()); }
+
+    private void loseAtFlush(long from, long end) {
+        test.disks.forEach(disk -> disk.loseAtFlush(from, end));
+    }
+
+    private long firstSum() {
+        return test.metadata.record().description().layout().checksumsBytes() / TestVolume.BLOCK;
+    }
+
+    /** The data were stable already, and the pages are in memory: but they are not on the members. */
+    @ParameterizedTest
+    @CsvSource({"RAID1, 2", "RAID5, 3", "RAID10, 4"})
+    void shouldTakeNothingForWrongWhosePagesWereLostWithTheCaches(Level level, int members)
+            throws StorageException {
+        start(level, members);
+        assertThat(flush()).as(test.title()).isNull();
+        loseAtFlush(firstSum(), lba(0));
+        test.fill();
+        assertThat(flush()).as(test.title()).isInstanceOf(LostWritesException.class);
+        test.fillAgain(true); // as a host does that was told of the loss
+        assertThat(flush()).as(test.title()).isNull();
+        test.resync();
+        reopen();
+        test.fail(0);
+        test.metadata.admit(0, test.disks.get(0), test.uuids.get(0), true);
+        Rebuild rebuild = test.volume.replace(0, test.disks.get(0), test.metadata.dataOffset(),
+                ScanOptions.DEFAULT);
+        test.settle();
+        assertThat(test.volume.state().slots()).as(test.title()).containsOnly(SlotState.ACTIVE);
+        assertThat(rebuild.lostBlocks()).as(test.title()).isZero();
+        test.check();
+        test.checkRedundancy();
+    }
+
+    /** The pages are in memory and on the members: but the data are what they were before. */
+    @ParameterizedTest
+    @CsvSource({"RAID1, 2", "RAID5, 3", "RAID10, 4"})
+    void shouldReadWhatTheMembersHaveAfterTheyHaveLostTheirCaches(Level level, int members)
+            throws StorageException {
+        test.options = OpenOptions.DEFAULT.withVerifies(true);
+        start(level, members);
+        assertThat(flush()).as(test.title()).isNull();
+        loseAtFlush(lba(0), Long.MAX_VALUE);
+        test.fillUnflushed();
+        assertThat(flush()).as(test.title()).isInstanceOf(LostWritesException.class);
+        test.resync();
+        repaired.clear();
+        for (int block = 0; block < test.volume.blockCount(); block++) {
+            MemorySegment data = MemorySegment.ofArray(new byte[TestVolume.BLOCK]);
+            assertThat(test.does(new BlockRequest().asRead(block, 1, data)))
+                    .as(test.title() + " block " + block).isNull();
+        }
+        test.checkRedundancy();
+        assertThat(repaired).as(test.title()).isEmpty();
+        reopen();
+        assertThat(scrub(false).mismatches()).as(test.title()).isZero();
+        assertThat(repaired).as(test.title()).isEmpty();
     }
 
     /** A page that was not written although the member said so: whole, and wrong. */

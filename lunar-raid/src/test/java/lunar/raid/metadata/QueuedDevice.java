@@ -1,7 +1,9 @@
 package lunar.raid.metadata;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +18,7 @@ import lunar.block.DeviceGoneException;
 import lunar.block.Geometry;
 import lunar.block.Identity;
 import lunar.block.Limits;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.block.spi.RequestCompletion;
@@ -36,6 +39,13 @@ public final class QueuedDevice implements BlockDevice {
     private final Map<BlockRequest, Boolean> refused = new IdentityHashMap<>();
     /** Blocks that cannot be read until they are written. */
     private final BitSet bad = new BitSet();
+    /** Whether its cache is lost before the next flush, as far as it has blocks of this range. */
+    private boolean isToLose;
+    private long loseFrom;
+    private long loseEnd;
+    /** What those of them had that were written since. */
+    private final Map<Long, MemorySegment> before = new HashMap<>();
+    private long losses;
 
     QueuedDevice(PowerCutDevice disk) { this.disk = disk; }
 
@@ -79,6 +89,48 @@ public final class QueuedDevice implements BlockDevice {
         bad.set((int) from, (int) (from + blocks));
     }
 
+    /**
+     * The next flush finds that the cache was lost, and says so: what is written to some blocks until then is gone, and
+     * all else is stable.
+     */
+    public void loseAtFlush(long from, long end) {
+        isToLose = true;
+        loseFrom = from;
+        loseEnd = end;
+    }
+
+    private void meet(BlockRequest request) throws StorageException {
+        checkMedium(request);
+        if (isToLose && request.operation() == Operation.WRITE) {
+            remember(request);
+        } else if (isToLose && request.operation() == Operation.FLUSH) {
+            isToLose = false;
+            losses++;
+            for (var one : before.entrySet()) {
+                disk.write(one.getKey(), one.getValue());
+            }
+            before.clear();
+            disk.flush();
+            throw new LostWritesException("its cache was lost");
+        }
+    }
+
+    private void remember(BlockRequest write) throws StorageException {
+        long end = Math.min(loseEnd, write.lba() + write.blockCount());
+        for (long block = Math.max(loseFrom, write.lba()); block < end; block++) {
+            if (write.fua()) {
+                before.remove(block);
+            } else if (!before.containsKey(block)) {
+                var content = MemorySegment.ofArray(new byte[disk.blockSize()]);
+                disk.read(block, content);
+                before.put(block, content);
+            }
+        }
+    }
+
+    @Override
+    public long writeLosses() { return losses; }
+
     private void checkMedium(BlockRequest request) throws StorageException {
         int from = (int) request.lba();
         int end = (int) (request.lba() + request.blockCount());
@@ -108,7 +160,7 @@ public final class QueuedDevice implements BlockDevice {
             return;
         }
         try {
-            checkMedium(request);
+            meet(request);
         } catch (StorageException e) {
             RequestCompletion.fail(request, e);
             return;
@@ -155,7 +207,7 @@ public final class QueuedDevice implements BlockDevice {
             throw new BusyException("busy");
         }
         wasBusy = false;
-        checkMedium(request);
+        meet(request);
         disk.execute(request);
     }
 

@@ -15,6 +15,7 @@ import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.DeviceGoneException;
 import lunar.block.ForwardingDevice;
+import lunar.block.MediumException;
 import lunar.block.NoSpaceException;
 import lunar.block.StorageException;
 import lunar.raid.SlotState;
@@ -60,6 +61,8 @@ class ReplayWithoutSpaceTest {
     private static final class Thin extends ForwardingDevice {
         final SteppedDevice disk;
         final BitSet without = new BitSet();
+        /** Blocks that cannot be read until they are written. */
+        final BitSet unreadable = new BitSet();
         /** Writes of superblocks fail: the machine is down from there on. */
         boolean isDown;
 
@@ -70,16 +73,26 @@ class ReplayWithoutSpaceTest {
 
         @Override
         public void execute(BlockRequest request) throws StorageException {
-            int next = without.nextSetBit((int) request.lba());
-            if (request.operation() == Operation.WRITE && next >= 0
-                    && next < request.lba() + request.blockCount()) {
+            if (request.operation() == Operation.WRITE && has(without, request)) {
                 throw new NoSpaceException(request + ": no space");
+            }
+            if (request.operation() == Operation.READ && has(unreadable, request)) {
+                throw new MediumException(request + ": unreadable");
+            }
+            if (request.operation() == Operation.WRITE) {
+                unreadable.clear((int) request.lba(),
+                        (int) (request.lba() + request.blockCount()));
             }
             if (isDown && request.operation() == Operation.WRITE
                     && request.lba() <= PagePair.STRIDE_BYTES / BLOCK) {
                 throw new DeviceGoneException(request + ": down");
             }
             disk.execute(request);
+        }
+
+        private static boolean has(BitSet blocks, BlockRequest request) {
+            int next = blocks.nextSetBit((int) request.lba());
+            return next >= 0 && next < request.lba() + request.blockCount();
         }
 
         @Override
@@ -374,5 +387,28 @@ class ReplayWithoutSpaceTest {
         assertThat(open(missing).badBlocks().ranges()).containsExactly(
                 new Range(missing, layout.memberBlock(STRIPE, 1), CHUNK / BLOCK));
         assertThat(content(layout, PARITY)).isEqualTo(3 ^ 8);
+    }
+
+    /** Else they would go on to be what they were, and parity would be made for zeroes. */
+    @Test
+    void shouldKeepTheNotesOfATornStripeUntilUnreadableBlocksHaveSpace() throws Exception {
+        VolumeMetadata whole = open(-1);
+        Layout layout = layout(whole);
+        crashOfAWholeStripe(whole, 3);
+        unit(layout, 1).fill((byte) 8);
+        int slot = layout.slot(STRIPE, 1);
+        disks.get(slot).unreadable.set((int) firstBlock(layout, 1));
+        BitSet without = without(layout, 1);
+        assertThatThrownBy(() -> open(-1)).isInstanceOf(NoSpaceException.class)
+                .hasMessageContaining("slot " + slot).hasMessageContaining("cannot be read")
+                .hasMessageContaining("start the volume again");
+        endAll();
+        without.clear();
+        assertThat(open(-1).badBlocks().ranges())
+                .containsExactly(new Range(slot, layout.memberBlock(STRIPE, 1), 1));
+        assertThat(unit(layout, 1).get(JAVA_BYTE, 7)).isZero();
+        assertThat(unit(layout, 1).get(JAVA_BYTE, BLOCK)).isEqualTo((byte) 8);
+        assertThat(unit(layout, PARITY).get(JAVA_BYTE, 7)).isEqualTo((byte) 3);
+        assertThat(unit(layout, PARITY).get(JAVA_BYTE, BLOCK)).isEqualTo((byte) (3 ^ 8));
     }
 }

@@ -174,6 +174,17 @@ final class TestVolume {
     /** Writes every block, stripe by stripe; stable. */
     void fill() {
         tag++;
+        fillAgain(true);
+    }
+
+    /** Writes every block, stripe by stripe; stable with the next flush. */
+    void fillUnflushed() {
+        tag++;
+        fillAgain(false);
+    }
+
+    /** Writes what was written to every block last. */
+    void fillAgain(boolean fua) {
         int step = volume.layout().stripeBlocks();
         for (int from = 0; from < volume.blockCount(); from += step) {
             int count = (int) Math.min(step, volume.blockCount() - from);
@@ -181,7 +192,7 @@ final class TestVolume {
             for (int block = 0; block < count; block++) {
                 data.set(JAVA_LONG_UNALIGNED, (long) block * BLOCK, content(from + block));
             }
-            StorageException failure = does(new BlockRequest().asWrite(from, count, data, true));
+            StorageException failure = does(new BlockRequest().asWrite(from, count, data, fua));
             assertThat(failure).as(title).isNull();
         }
     }

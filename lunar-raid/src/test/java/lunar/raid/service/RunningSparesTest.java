@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 import lunar.block.BlockDevice;
+import lunar.block.BusyException;
 import lunar.block.InvalidRequestException;
+import lunar.block.StorageException;
 import lunar.raid.SlotState;
 import lunar.raid.layout.Level;
 import lunar.raid.metadata.Candidate;
@@ -274,6 +277,70 @@ class RunningSparesTest extends RunningFixture {
         volume.close();
         spec = with(List.of("disk:0", "disk:1", "disk:new"), List.of("spare:0"));
         open();
+        check();
+    }
+
+    private void requireRefused(Act act, Class<? extends StorageException> type, String why) {
+        assertThatThrownBy(act::run).isInstanceOf(type).hasMessageContaining(why)
+                .hasMessageNotContaining("\n");
+        assertThat(volume.status().slots()).extracting(VolumeStatus.Slot::state)
+                .containsOnly(SlotState.ACTIVE);
+    }
+
+    @Test
+    void shouldNeverTakeWhatItHasUnderAnotherUri() throws Exception {
+        create(Level.RAID5, 3, List.of("spare:0"));
+        awaitHealth(VolumeHealth.CLEAN);
+        shelf.alias("other:1", shelf.disk("disk:1"));
+        shelf.alias("other:spare", shelf.disk("spare:0"));
+        for (boolean force : List.of(true, false)) {
+            String why = "other:1 is the member of slot 1 under another URI";
+            requireRefused(() -> volume.replace(2, "other:1", force),
+                    InvalidRequestException.class, why);
+            requireRefused(() -> volume.replace(1, "other:1", force),
+                    InvalidRequestException.class, why);
+            requireRefused(() -> volume.add("other:1", force), InvalidRequestException.class, why);
+            requireRefused(() -> volume.grow("other:1", force), InvalidRequestException.class,
+                    why);
+            why = "other:spare is a spare of the volume under another URI";
+            requireRefused(() -> volume.replace(2, "other:spare", force),
+                    InvalidRequestException.class, why);
+            requireRefused(() -> volume.grow("other:spare", force),
+                    InvalidRequestException.class, why);
+        }
+        volume.replace(1, "disk:1", true); // it is out of its slot then
+        events.awaitThrough(ScanKind.REBUILD);
+        awaitHealth(VolumeHealth.CLEAN);
+        assertThat(volume.status().slots().get(1).uri()).isEqualTo("disk:1");
+        assertThat(spares()).containsExactly("spare:0");
+        check();
+        scrub();
+        volume.close();
+        open();
+        assertThat(events.await(VolumeEvent.Started.class).health())
+                .isEqualTo(VolumeHealth.CLEAN);
+        check();
+    }
+
+    @Test
+    void shouldNotTakeAMemberOfAnotherVolumeThatRuns() throws Exception {
+        create(Level.RAID1, 2, List.of());
+        awaitHealth(VolumeHealth.CLEAN);
+        var far = new Shelf(new Random(seed + 2));
+        VolumeSpec films = far.create(Level.RAID1, "films", 2, MEMBER_BYTES, OPTIONS);
+        shelf.alias("far:0", far.disk("disk:0"));
+        try (RunningVolume other = RunningVolume.open(films, far)) {
+            String why = "far:0 is a member of a volume that is in use by process "
+                    + ProcessHandle.current().pid();
+            requireRefused(() -> volume.replace(1, "far:0", true), BusyException.class, why);
+            requireRefused(() -> volume.add("far:0", true), BusyException.class, why);
+            requireRefused(() -> volume.grow("far:0", true), BusyException.class, why);
+            assertThat(other.status().slots()).extracting(VolumeStatus.Slot::state)
+                    .containsOnly(SlotState.ACTIVE);
+        }
+        volume.replace(1, "far:0", true); // nobody uses it now
+        events.awaitThrough(ScanKind.REBUILD);
+        awaitHealth(VolumeHealth.CLEAN);
         check();
     }
 

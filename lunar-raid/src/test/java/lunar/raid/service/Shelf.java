@@ -26,7 +26,7 @@ import lunar.testkit.PowerCutDevice;
 
 /**
  * Disks with volatile caches that outlive the volumes that open them: they can be pulled and put back, hang, and lose
- * their power. Only one at a time has a disk open, as with files.
+ * their power. Only one at a time has a disk open, as with files, unless it has several URIs.
  */
 final class Shelf implements MemberOpener {
     /** Of a member without a journal on it. */
@@ -52,6 +52,7 @@ final class Shelf implements MemberOpener {
         private final AtomicInteger changesLeft = new AtomicInteger(Integer.MAX_VALUE);
         private final AtomicInteger requestsLeft = new AtomicInteger(Integer.MAX_VALUE);
         private volatile boolean isLastDone;
+        private volatile boolean isShared;
         private boolean isShut;
         private boolean isWaitedFor;
         private Handle open;
@@ -236,6 +237,12 @@ final class Shelf implements MemberOpener {
         disks.put(uri, new Disk(PowerCutDevice.create(bytes, random), isPowered));
     }
 
+    /** Gives a disk, of this shelf or another one, one more URI; any number may have it open then, as a LUN. */
+    void alias(String uri, Disk disk) {
+        disk.isShared = true;
+        disks.put(uri, disk);
+    }
+
     /** All power is cut, and comes back. */
     void cut() {
         disks.values().forEach(disk -> {
@@ -267,7 +274,7 @@ final class Shelf implements MemberOpener {
             throw new DeviceGoneException(uri + ": no answer");
         }
         synchronized (disk) {
-            if (disk.open != null) {
+            if (disk.open != null && !disk.isShared) {
                 throw new BusyException(uri + " is in use");
             }
             disk.open = new Handle(disk);

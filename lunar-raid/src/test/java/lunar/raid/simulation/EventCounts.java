@@ -44,6 +44,8 @@ final class EventCounts {
         CRASH_DEGRADED,
         /** Crashes after which a member was not there. */
         CRASH_WITH_LOSS,
+        /** Crashes of volumes with parity while blocks of members were unreadable. */
+        CRASH_UNREADABLE,
         /** Crashes in the middle of the recovery from another. */
         CRASH_IN_RECOVERY,
         /** More members gone than the level survives, which then came back. */

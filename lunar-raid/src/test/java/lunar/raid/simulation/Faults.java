@@ -10,11 +10,12 @@ package lunar.raid.simulation;
  * @param bitmap whether volumes of copies have an intent bitmap
  * @param caches members that lose their volatile cache and stay, and that are cut off with writes under way
  * @param excess unreadable ranges beyond what the level promises: reads of what is lost fail, until it is written
+ * @param unreadable crashes of volumes with parity while blocks of their members are unreadable
  */
 record Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums,
-        boolean bitmap, boolean caches, boolean excess) {
+        boolean bitmap, boolean caches, boolean excess, boolean unreadable) {
     Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums, boolean bitmap) {
-        this(losses, crashes, metadata, checksums, bitmap, false, false);
+        this(losses, crashes, metadata, checksums, bitmap, false, false, false);
     }
 
     Faults(boolean losses, boolean crashes, boolean metadata, boolean checksums) {
@@ -27,11 +28,17 @@ record Faults(boolean losses, boolean crashes, boolean metadata, boolean checksu
 
     /** Returns these faults, and losses of members' caches. */
     Faults withCaches(boolean has) {
-        return new Faults(losses, crashes, metadata, checksums, bitmap, has, excess);
+        return new Faults(losses, crashes, metadata, checksums, bitmap, has, excess, unreadable);
     }
 
     /** Returns these faults, and losses of more than the level survives. */
     Faults withExcess() {
-        return new Faults(losses, crashes, metadata, checksums, bitmap, caches, true);
+        return new Faults(losses, crashes, metadata, checksums, bitmap, caches, true,
+                unreadable);
+    }
+
+    /** Returns these faults, and crashes while blocks are unreadable. */
+    Faults withUnreadable(boolean has) {
+        return new Faults(losses, crashes, metadata, checksums, bitmap, caches, excess, has);
     }
 }

@@ -15,6 +15,8 @@ import lunar.raid.simulation.EventCounts.Event;
 final class MediaCheck {
     private final SimWorld world;
     private Layout layout;
+    /** Whether blocks that cannot be read are left out. */
+    private boolean skipsUnreadable;
     private final byte[] sum = new byte[SimMember.BLOCK_BYTES];
 
     MediaCheck(SimWorld world) {
@@ -25,6 +27,13 @@ final class MediaCheck {
     /** All stripes, while nothing is under way and all members are whole. */
     void requireTrueRedundancy(String when) {
         requireTrueRedundancy(world.layout, 0, world.layout.stripes(), when);
+    }
+
+    /** All stripes, as far as they can be read, after a start. */
+    void requireTrueRedundancyOfTheReadable(String when) {
+        skipsUnreadable = true;
+        requireTrueRedundancy(when);
+        skipsUnreadable = false;
     }
 
     /** Checks a volume between two layouts. */
@@ -41,6 +50,9 @@ final class MediaCheck {
             world.tally.count(Event.STRIPE_CHECKED);
             for (int unit = layout.dataUnits(); unit < layout.units(); unit++) {
                 for (int block = 0; block < SimWorld.CHUNK_BLOCKS; block++) {
+                    if (skipsUnreadable && isUnreadable(stripe, block)) {
+                        continue;
+                    }
                     sumUp(stripe, unit, block);
                     byte[] is = block(stripe, unit, block);
                     for (int at = 0; at < sum.length; at++) {
@@ -92,6 +104,16 @@ final class MediaCheck {
                 sum[at] ^= (byte) Galois.times(content[at] & 0xff, factor);
             }
         }
+    }
+
+    private boolean isUnreadable(long stripe, int block) {
+        for (int unit = 0; unit < layout.units(); unit++) {
+            if (world.members.get(layout.slot(stripe, unit)).bad().get(world.dataOffset()
+                    + (int) layout.memberBlock(stripe, unit) + block)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private byte[] block(long stripe, int unit, int block) {

@@ -354,11 +354,17 @@ final class SimFaults {
         if (members.stream().anyMatch(SimMember::isRotten)) {
             return false;
         }
-        if ((world.layout.code().isParity()
-                && images.stream().anyMatch(member -> !member.bad().isEmpty()))
-                || !isWithinPromise(images, missing)) {
+        boolean isUnreadable = world.layout.code().isParity()
+                && images.stream().anyMatch(member -> !member.bad().isEmpty());
+        // A resync whose end is not stable begins again, and until then no parity makes up for an unreadable block.
+        if (isUnreadable && (!world.faults.unreadable()
+                || composition.resync() == Composition.Resync.WHOLE)) {
             return false;
         }
+        if (!isWithinPromise(images, missing)) {
+            return false;
+        }
+        world.tally.count(Event.CRASH_UNREADABLE, isUnreadable ? 1 : 0);
         world.tally.count(Event.CRASH_WITH_LOSS, lost >= 0 ? 1 : 0);
         forget.run();
         sim.recover(images, composition, lost);

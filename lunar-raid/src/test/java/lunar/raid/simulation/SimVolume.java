@@ -2,6 +2,7 @@ package lunar.raid.simulation;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.UUID;
 import lunar.block.BlockDevice;
 import lunar.block.Identity;
@@ -380,6 +381,7 @@ final class SimVolume {
      */
     void recover(List<SimMember> images, Composition composition, int lost) {
         Composition how = composition;
+        boolean wasGone = lost >= 0 && images.get(lost).isGone;
         replaceMembers(images, lost);
         try {
             if (world.random.nextInt(4) == 0) {
@@ -394,8 +396,12 @@ final class SimVolume {
                     world.tally.count(Event.CRASH_IN_RECOVERY);
                     world.crash();
                     List<SimMember> left = members.stream().map(SimMember::afterCrash).toList();
-                    how = requireComposition(composition(left, lost));
-                    replaceMembers(left, lost);
+                    int away = lost >= 0 && comesBack() ? -1 : lost;
+                    if (away != lost) {
+                        left.get(lost).isGone = wasGone;
+                    }
+                    how = requireComposition(composition(left, away));
+                    replaceMembers(left, away);
                 }
             }
             opens(how);
@@ -403,6 +409,11 @@ final class SimVolume {
         } catch (StorageException e) {
             throw world.failure("the volume does not start", e);
         }
+    }
+
+    /** Whether the member that a crash took along is there after the next one; drawn apart from all else. */
+    private boolean comesBack() {
+        return new SplittableRandom(31 * world.seed + world.incarnation).nextBoolean();
     }
 
     private void replaceMembers(List<SimMember> images, int lost) {

@@ -82,13 +82,19 @@ final class Simulation {
                 && choice.nextInt(3) == 0;
         return new Simulation(level, seed,
                 new Faults(level.isRedundant(), kind > 0, kind > 1, checksums)
-                        .withCaches(mayHaveChecksums && mayLoseCaches(level, seed)),
+                        .withCaches(mayHaveChecksums && mayLoseCaches(level, seed))
+                        .withUnreadable(mayHaveChecksums && mayBeUnreadable(level, seed)),
                 Rules.RIGHT);
     }
 
     /** In a half of all; drawn apart, so that the others do what they did before there was such a fault. */
     private static boolean mayLoseCaches(Level level, long seed) {
         return level.isRedundant() && new SplittableRandom(31 * seed).nextBoolean();
+    }
+
+    /** In a half of all with parity; drawn apart like these. */
+    private static boolean mayBeUnreadable(Level level, long seed) {
+        return level.hasParity() && new SplittableRandom(37 * seed).nextBoolean();
     }
 
     /** A crash comes right after so many member requests. */
@@ -257,7 +263,7 @@ final class Simulation {
     private void requireTrueRedundancy() {
         ReshapeMap map = sim.map();
         if (map == null) {
-            media.requireTrueRedundancy("after a crash");
+            media.requireTrueRedundancyOfTheReadable("after a crash");
         } else {
             media.requireTrueRedundancy(map, sim.movedRows(), "after a crash");
         }

@@ -51,7 +51,8 @@ class SimulationTest {
         var seeds = new Random(Seed.next());
         for (int run = 0; run < RUNS; run++) {
             play(new Simulation(level, seeds.nextLong(),
-                    new Faults(true, run % 3 > 0, true, true), Rules.RIGHT));
+                    new Faults(true, run % 3 > 0, true, true).withCaches(run % 2 > 0),
+                    Rules.RIGHT));
         }
     }
 
@@ -62,6 +63,16 @@ class SimulationTest {
         for (int run = 0; run < RUNS; run++) {
             play(new Simulation(level, seeds.nextLong(),
                     new Faults(true, run % 3 > 0, run % 2 > 0).withCaches(true), Rules.RIGHT));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"RAID5", "RAID6"})
+    void shouldKeepEverythingThroughCrashesThoughBlocksAreUnreadable(Level level) {
+        var seeds = new Random(Seed.next());
+        for (int run = 0; run < 2 * RUNS; run++) {
+            play(new Simulation(level, seeds.nextLong(),
+                    new Faults(true, true, true).withUnreadable(true), Rules.RIGHT));
         }
     }
 

@@ -57,6 +57,9 @@ final class WrongGuards {
         public long stripe() { return change.stripe(); }
 
         @Override
+        public boolean isUndone() { return change.isUndone(); }
+
+        @Override
         public int writes() { return change.writes(); }
 
         @Override

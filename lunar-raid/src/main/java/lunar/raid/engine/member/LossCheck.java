@@ -23,7 +23,9 @@ import org.jspecify.annotations.Nullable;
  * what they lack is computed from the others, and they are rebuilt when they come back. Otherwise none is but copies
  * that are being rebuilt: with parity, what is computed from a member that has lost writes is wrong, even where nothing
  * was being written. The volume goes on with what its members have, the next flush fails, and a resync restores the
- * redundancy of the stripes that were written since the last flush.
+ * redundancy of the stripes that were written since the last flush. What a journal has of before the loss is settled
+ * before later changes are logged, and before that resync: replayed beneath these it would bring back data that their
+ * parity was computed without.
  *
  * <p>For any thread.
  */
@@ -250,7 +252,7 @@ public final class LossCheck implements MemberIo.Owner, MemberIo.LossHandler {
         tally.losses.incrementAndGet();
         if (layout.shape().level().isRedundant()) { // before reads of these members go on
             StripeSet suspect = guard.suspect();
-            membership.change(slots -> slots.stale(suspect), () -> {});
+            membership.change(slots -> slots.stale(suspect), guard::suspectKept);
         }
         losses.forEach(Member::acceptLosses);
         guard.goOnAfterLoss();

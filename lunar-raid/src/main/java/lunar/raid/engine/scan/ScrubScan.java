@@ -87,7 +87,8 @@ public final class ScrubScan extends StripeScan implements Scrub {
         long wanted = unit.isPresent()
                 ? 1L << unit.getAsInt()
                 : Layout.all(layout.units()) & ~Layout.all(layout.dataUnits());
-        task.startRestore(this, wanted);
+        // Else a replay could bring back what is repaired: the stripe is locked, so nothing else of it is logged.
+        engine.options.guard().settle(() -> task.startRestore(this, wanted));
     }
 
     @Override

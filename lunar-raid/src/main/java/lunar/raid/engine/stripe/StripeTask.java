@@ -75,6 +75,8 @@ public final class StripeTask
     private @Nullable StorageException failure;
     /** Whether a write, even a failed one, has left nothing to be put right. */
     private boolean isSettled;
+    /** Whether a write has been put back, as far as possible, since members had no space. */
+    private boolean isUndone;
 
     public StripeTask(StripeEngine engine) {
         this.engine = engine;
@@ -164,6 +166,7 @@ public final class StripeTask
         hopeless = 0;
         repairs = 0;
         failure = null;
+        isUndone = false;
     }
 
     private void lock(boolean exclusive) {
@@ -474,6 +477,7 @@ public final class StripeTask
     @Override
     public void undone(boolean isConsistent) {
         isSettled = true;
+        isUndone = true;
         job.setFua(false); // what was put back is not stable yet
         if (isConsistent) {
             stable();
@@ -557,6 +561,9 @@ public final class StripeTask
 
     @Override
     public boolean fua() { return job.fua(); }
+
+    @Override
+    public boolean isUndone() { return isUndone; }
 
     @Override
     public int writes() { return plan().writes().size(); }

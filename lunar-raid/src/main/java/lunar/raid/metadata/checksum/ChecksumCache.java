@@ -3,7 +3,9 @@ package lunar.raid.metadata.checksum;
 import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import lunar.block.BlockRequest;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.metadata.page.Page;
@@ -14,8 +16,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Caches pages of a member's checksums, up to its capacity. Changed pages are written in rounds, each of all pages that
  * are changed when it begins: for a flush, which waits for it, where there is no room for others, and when half of all
- * are changed. Failures go to the requests that wait, as if the member's data had failed; a page that cannot be read
+ * are not stable. Failures go to the requests that wait, as if the member's data had failed; a page that cannot be read
  * says nothing of its blocks.
+ *
+ * <p>A page is stable when a flush has succeeded that began after its write had ended, and goes only then: a round that
+ * is to make room flushes the member itself. When the member has lost writes, no checksum is known any more of blocks
+ * that were written, or whose checksums were, since they were stable last.
  *
  * <p>A request gets all its pages at once, first come, first served: so none waits for another one that waits.
  */
@@ -30,17 +36,26 @@ final class ChecksumCache {
         void go(BlockRequest request);
     }
 
-    /** A request for a page. */
+    /** What a round is at. */
+    private enum Phase {
+        NONE, WRITING, FLUSH_DUE, FLUSHING, OVER
+    }
+
+    /** A request for a page, or a flush that makes pages stable. */
     private final class PageIo implements BlockRequest.Completion {
         private final BlockRequest request = new BlockRequest().onCompletion(this);
         private final Page copy = new Page();
         private ChecksumPage page = new ChecksumPage();
         private Way way = _ -> {};
-        private boolean isWrite;
+        private long flush;
+
+        void prepareFlush(long number) {
+            flush = number;
+            request.asFlush();
+        }
 
         void prepare(ChecksumPage of, boolean writes) {
             page = of;
-            isWrite = writes;
             long lba = area.pageAtBytes(of.number) / area.blockSize();
             int blocks = Page.BYTES / area.blockSize();
             if (writes) {
@@ -54,11 +69,16 @@ final class ChecksumCache {
 
         @Override
         public void completed(BlockRequest ended, @Nullable StorageException failure) {
+            long lost = losses.getAsLong();
             synchronized (ChecksumCache.this) {
-                if (isWrite) {
-                    written(page, failure);
-                } else {
-                    loaded(page, failure);
+                switch (request.operation()) {
+                    case FLUSH -> {
+                        flushed(flush, failure, lost);
+                        roundFailure = failure;
+                        phase = Phase.OVER;
+                    }
+                    case WRITE -> written(page, failure);
+                    default -> loaded(page, failure);
                 }
                 freeIos.push(this);
             }
@@ -68,6 +88,8 @@ final class ChecksumCache {
 
     private final ChecksumArea area;
     private final int capacity;
+    /** How often the member has lost writes; asked without the lock. */
+    private final LongSupplier losses;
     /** Guarded by this, as all below; the one that was used longest ago comes first. */
     private final Map<Long, ChecksumPage> pages = new LinkedHashMap<>(16, 0.75f, true);
     private final ArrayDeque<ChecksumPage> freePages = new ArrayDeque<>();
@@ -80,24 +102,41 @@ final class ChecksumCache {
     private final WaiterQueue gathering = new WaiterQueue();
     private final WaiterQueue flying = new WaiterQueue();
     private final WaiterQueue ready = new WaiterQueue();
-    private int dirty;
+    /** Pages that are not stable. */
+    private int unstable;
     private int writing;
-    private boolean inRound;
+    private Phase phase = Phase.NONE;
+    /** Flushes that have begun, and those under way. */
+    private long flushes;
+    private int flushing;
+    /** Losses that are accounted for, and how often checksums were forgotten because of one. */
+    private long knownLosses;
+    private long doubts;
     private boolean hasFailed;
     private @Nullable StorageException roundFailure;
     private boolean draining;
 
-    /** @param capacity pages at most; at least twice those of the longest request */
-    ChecksumCache(ChecksumArea area, int capacity) {
+    /**
+     * An empty cache.
+     *
+     * @param capacity pages at most; at least twice those of the longest request
+     * @param losses how often the member has lost writes ({@link lunar.block.BlockDevice#writeLosses})
+     */
+    ChecksumCache(ChecksumArea area, int capacity, LongSupplier losses) {
         this.area = area;
         this.capacity = capacity;
+        this.losses = losses;
+        knownLosses = losses.getAsLong();
     }
 
     // --- for requests ---
 
     /** Whether all pages of a request are there, and stay until it is released; if not, it is told. */
     boolean acquire(ChecksumRequest request, Way way) {
+        long lost = losses.getAsLong();
         synchronized (this) {
+            notice(lost);
+            request.doubts = doubts;
             if (!waiting.isEmpty() || !grant(request)) {
                 waiting.add(request);
             } else if (request.lacking == 0) {
@@ -116,6 +155,29 @@ final class ChecksumCache {
         advance(way);
     }
 
+    /** The member is flushed, and all that was written to it is stable if it succeeds; returns the flush's number. */
+    synchronized long beginFlush() {
+        flushing++;
+        return ++flushes;
+    }
+
+    /** A flush of the member has ended. */
+    void endFlush(long flush, @Nullable StorageException failure, Way way) {
+        long lost = losses.getAsLong();
+        synchronized (this) {
+            flushed(flush, failure, lost);
+        }
+        advance(way);
+    }
+
+    /** The member has lost writes: what may be among them is not known any more. */
+    synchronized void forget() {
+        doubts++;
+        if (unstable > 0) {
+            pages.values().forEach(ChecksumPage::forget);
+        }
+    }
+
     /** A request needs its pages no more. */
     void release(ChecksumRequest request, Way way) {
         boolean isAwaited;
@@ -131,40 +193,49 @@ final class ChecksumCache {
         }
     }
 
-    /** Its blocks have these checksums from now on; UNKNOWN where nothing is known any more. */
-    synchronized void put(ChecksumRequest request, int[] checksums) {
-        for (int i = 0; i < request.blocks; i++) {
-            put(request.pageOf(i), request.block + i, checksums[i]);
+    /**
+     * Its blocks have these checksums from now on; UNKNOWN where nothing is known any more, as of all blocks if the
+     * member has lost writes while they were under way.
+     */
+    void put(ChecksumRequest request, int[] checksums) {
+        long lost = losses.getAsLong();
+        synchronized (this) {
+            notice(lost);
+            boolean isCertain = request.doubts == doubts;
+            for (int i = 0; i < request.blocks; i++) {
+                put(request.pageOf(i), request.block + i,
+                        isCertain ? checksums[i] : ChecksumFormat.UNKNOWN);
+            }
         }
     }
 
     private void put(ChecksumPage page, long block, int checksum) {
-        if (page.checksum(block) != checksum) {
-            page.checksum(block, checksum);
-            if (!page.isDirty) {
-                page.isDirty = true;
-                dirty++;
-            }
-        }
+        page.checksum(block, checksum);
+        count(page);
     }
 
     /**
      * Compares what was read.
      *
-     * @param adopts whether what is not known is taken for right
+     * @param adopts whether what is not known is taken for right, unless the member has lost writes meanwhile
      * @return the first block of the request that has another checksum; -1 where none has
      */
-    synchronized int check(ChecksumRequest request, int[] checksums, boolean adopts) {
-        for (int i = 0; i < request.blocks; i++) {
-            int known = request.pageOf(i).checksum(request.block + i);
-            if (known != ChecksumFormat.UNKNOWN && known != checksums[i]) {
-                return i;
+    int check(ChecksumRequest request, int[] checksums, boolean adopts) {
+        long lost = losses.getAsLong();
+        synchronized (this) {
+            notice(lost);
+            for (int i = 0; i < request.blocks; i++) {
+                int known = request.pageOf(i).checksum(request.block + i);
+                if (known != ChecksumFormat.UNKNOWN && known != checksums[i]) {
+                    return i;
+                }
             }
+            boolean isCertain = request.doubts == doubts;
+            for (int i = 0; adopts && isCertain && i < request.blocks; i++) {
+                put(request.pageOf(i), request.block + i, checksums[i]);
+            }
+            return -1;
         }
-        for (int i = 0; adopts && i < request.blocks; i++) {
-            put(request.pageOf(i), request.block + i, checksums[i]);
-        }
-        return -1;
     }
 
     /** Pages in memory. */
@@ -243,13 +314,44 @@ final class ChecksumCache {
 
     private void written(ChecksumPage page, @Nullable StorageException failure) {
         writing--;
-        page.isWriting = false;
-        if (failure != null) {
-            roundFailure = failure;
-            if (!page.isDirty) {
-                page.isDirty = true;
-                dirty++;
+        page.endWrite(failure == null, flushes);
+        count(page);
+        roundFailure = failure == null ? roundFailure : failure;
+    }
+
+    private void flushed(long flush, @Nullable StorageException failure, long lost) {
+        flushing--;
+        notice(lost);
+        if (failure instanceof LostWritesException) {
+            forget();
+        }
+        boolean isFinal = failure == null || !failure.retryable(); // else it is sent again
+        if (unstable == 0 || !isFinal) {
+            return;
+        }
+        for (ChecksumPage page : pages.values()) {
+            if (failure == null) {
+                page.flushed(flush);
+            } else {
+                page.writeAgain();
             }
+            count(page);
+        }
+    }
+
+    /** Takes account of losses that the member has counted. */
+    private void notice(long lost) {
+        if (lost > knownLosses) {
+            knownLosses = lost;
+            forget();
+        }
+    }
+
+    private void count(ChecksumPage page) {
+        boolean counts = !page.isStable();
+        if (counts != page.isCounted) {
+            page.isCounted = counts;
+            unstable += counts ? 1 : -1;
         }
     }
 
@@ -295,28 +397,35 @@ final class ChecksumCache {
     }
 
     private @Nullable PageIo nextIo() {
-        boolean mayWrite = inRound && writing < WRITES_AT_ONCE && !toWrite.isEmpty();
-        if (toLoad.isEmpty() && !mayWrite) {
+        boolean mayWrite = phase == Phase.WRITING && writing < WRITES_AT_ONCE
+                && !toWrite.isEmpty();
+        if (toLoad.isEmpty() && !mayWrite && phase != Phase.FLUSH_DUE) {
             return null;
         }
         PageIo free = freeIos.poll();
         PageIo io = free == null ? new PageIo() : free;
         if (!toLoad.isEmpty()) {
             io.prepare(toLoad.remove(), false);
-        } else {
+        } else if (mayWrite) {
             ChecksumPage page = toWrite.remove();
-            page.isDirty = false;
-            dirty--;
-            page.isWriting = true;
+            page.beginWrite();
             writing++;
             io.prepare(page, true);
+        } else {
+            phase = Phase.FLUSHING;
+            io.prepareFlush(beginFlush());
         }
         return io;
     }
 
     /** Goes on where that is possible. */
     private boolean decide() {
-        if (inRound && toWrite.isEmpty() && writing == 0) {
+        if (phase == Phase.WRITING && toWrite.isEmpty() && writing == 0) {
+            boolean makesRoom = flying.isEmpty() && roundFailure == null; // else flushes follow
+            phase = makesRoom ? Phase.FLUSH_DUE : Phase.OVER;
+            return true;
+        }
+        if (phase == Phase.OVER) {
             endRound();
             return true;
         }
@@ -331,29 +440,32 @@ final class ChecksumCache {
             }
             lacksRoom = true;
         }
-        if (!inRound && (!gathering.isEmpty() || (lacksRoom && dirty > 0)
-                || (isCrowded() && !hasFailed))) {
+        boolean wantsRoom = (lacksRoom && unstable > 0) || (isCrowded() && !hasFailed);
+        if (phase == Phase.NONE && (!gathering.isEmpty() || (wantsRoom && flushing == 0))) {
             beginRound();
             return true;
         }
         return false;
     }
 
-    private boolean isCrowded() { return dirty > capacity / 2; }
+    private boolean isCrowded() { return unstable > capacity / 2; }
 
     private void beginRound() {
-        inRound = true;
+        phase = Phase.WRITING;
         roundFailure = null;
         flying.takeAll(gathering);
+        if (unstable == 0) {
+            return;
+        }
         for (ChecksumPage page : pages.values()) {
-            if (page.isDirty) {
+            if (page.isDirty()) {
                 toWrite.add(page);
             }
         }
     }
 
     private void endRound() {
-        inRound = false;
+        phase = Phase.NONE;
         hasFailed = roundFailure != null;
         tell(flying);
         if (hasFailed) { // nor is there room

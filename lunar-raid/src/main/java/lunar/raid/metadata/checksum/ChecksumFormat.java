@@ -27,9 +27,14 @@ public final class ChecksumFormat {
         return Math.ceilDiv(blocks, PER_PAGE);
     }
 
+    /** Returns which one of its page the checksum of a block of the data area is. */
+    static int place(long block) {
+        return (int) (block % PER_PAGE);
+    }
+
     /** Returns the offset in a page of the checksum of a block of the data area. */
     public static int at(long block) {
-        return CHECKSUMS + (int) (block % PER_PAGE) * Integer.BYTES;
+        return CHECKSUMS + place(block) * Integer.BYTES;
     }
 
     /** The checksum of some bytes. */

@@ -12,6 +12,7 @@ import java.util.zip.CRC32C;
 import lunar.block.BlockRequest;
 import lunar.block.BlockRequest.Operation;
 import lunar.block.Capability;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.block.spi.RequestCompletion;
@@ -44,6 +45,10 @@ final class ChecksumRequest extends Waiter implements BlockRequest.Completion {
     /** Why there are no pages. */
     @Nullable
     StorageException why;
+    /** Guarded by the cache: how often it had forgotten checksums when this began. */
+    long doubts;
+    /** The number of a flush. */
+    private long flush;
 
     ChecksumRequest(ChecksummedMember member, ChecksumCache cache) {
         this.member = member;
@@ -90,6 +95,7 @@ final class ChecksumRequest extends Waiter implements BlockRequest.Completion {
         if (own.operation() != Operation.FLUSH) {
             arrive();
         } else if (refusal == null) {
+            flush = cache.beginFlush();
             way.go(own);
         } else {
             end(refusal);
@@ -100,6 +106,7 @@ final class ChecksumRequest extends Waiter implements BlockRequest.Completion {
     public void completed(BlockRequest ended, @Nullable StorageException cause) {
         failure = cause;
         if (own.operation() == Operation.FLUSH) {
+            cache.endFlush(flush, cause, way);
             end(cause);
         } else {
             arrive();
@@ -118,6 +125,9 @@ final class ChecksumRequest extends Waiter implements BlockRequest.Completion {
     }
 
     private @Nullable StorageException finish() {
+        if (failure instanceof LostWritesException) {
+            cache.forget();
+        }
         if (checksums.length < blocks) {
             checksums = new int[blocks];
         }

@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A member that keeps checksums of its data area, each changed with its block. They are stable together: a flush writes
  * the pages that have changed first. So after a crash they may differ only where the intent bitmap has a bit, since a
- * bit goes only after a flush; there {@link ChecksumInvalidation} makes them unknown. Metadata pass by.
+ * bit goes only after a flush; there {@link ChecksumInvalidation} makes them unknown. If the member loses its cache
+ * while it is in use, those that have changed since the last flush become unknown. Metadata pass by.
  *
  * <p>Threads: any, as for all devices; but the writer of a block ensures that nothing else writes it meanwhile.
  */
@@ -53,7 +54,8 @@ public final class ChecksummedMember extends ForwardingDevice implements Checked
         this.verifies = verifies;
         int most = MAX_BYTES / area.blockSize();
         cache = new ChecksumCache(area,
-                Math.max(capacity, (int) (2 * ChecksumFormat.pages(most) + 2)));
+                Math.max(capacity, (int) (2 * ChecksumFormat.pages(most) + 2)),
+                below::writeLosses);
         checksumOfZeroes = ChecksumFormat.of(ByteBuffer.allocate(area.blockSize()), 0,
                 area.blockSize(),
                 new CRC32C());
@@ -158,6 +160,11 @@ public final class ChecksummedMember extends ForwardingDevice implements Checked
         synchronized (free) {
             free.push(request);
         }
+    }
+
+    /** The volume goes on although members have lost writes: checksums that are not stable become unknown. */
+    void suspect() {
+        cache.forget();
     }
 
     int checksumOfZeroes() { return checksumOfZeroes; }

@@ -46,6 +46,19 @@ public final class MemberChecksums {
         return device instanceof ChecksummedMember member ? member.below() : device;
     }
 
+    /**
+     * Members have lost writes, and the volume goes on with what they have: of blocks that were written since the last
+     * flush no checksums are known any more. To be called before such blocks are read or written.
+     */
+    public synchronized void suspect() {
+        for (WeakReference<ChecksummedMember> one : members.values()) {
+            ChecksummedMember member = one.get();
+            if (member != null) {
+                member.suspect();
+            }
+        }
+    }
+
     /** After a crash: of these stripes no checksums are known any more; before anything is read or written. Blocks. */
     public void lose(VolumeRecord volume, MemberSet of, StripeSet stripes) throws StorageException {
         if (area != null) {

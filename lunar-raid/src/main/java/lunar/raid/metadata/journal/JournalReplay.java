@@ -4,8 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
-import java.util.TreeSet;
 import java.util.zip.CRC32C;
 import lunar.block.BlockDevice;
 import lunar.block.MediumException;
@@ -42,6 +42,13 @@ public final class JournalReplay {
         public void mark(Collection<Long> changed) {}
     };
 
+    /**
+     * A stripe that may be written in part.
+     *
+     * @param intact the slots, as bits, whose unit is as it was to be written
+     */
+    public record Torn(long stripe, long intact) {}
+
     private final VolumeRecord volume;
     private final MemberSet holders;
     private final MemberSet members;
@@ -53,7 +60,7 @@ public final class JournalReplay {
     private final List<SectionReader> sections = new ArrayList<>();
     private int replayed;
     private boolean lacksSpace;
-    private List<Long> torn = List.of();
+    private List<Torn> torn = List.of();
 
     private JournalReplay(VolumeRecord volume, MemberSet holders, MemberSet members,
             long inSync) {
@@ -105,10 +112,11 @@ public final class JournalReplay {
     }
 
     /**
-     * Stripes that may be written in part, and are to be mended before the journal begins anew. Where no member is
-     * missing, parity is made from the data; else what is on the missing members is lost, and becomes bad blocks.
+     * Stripes that may be written in part, and are to be mended before the journal begins anew. Where the intact units
+     * suffice, the others are computed from them. Otherwise parity is made from the data, and what is on missing
+     * members, or cannot be read, is lost, and becomes bad blocks.
      */
-    public List<Long> torn() { return torn; }
+    public List<Torn> torn() { return torn; }
 
     /**
      * Begins the journal anew, with nothing in it, when torn stripes have been mended and that is stable.
@@ -195,15 +203,22 @@ public final class JournalReplay {
 
     /** Finds noted stripes that are not completely in place. */
     private void look(List<Found> notes) throws StorageException {
-        var found = new TreeSet<Long>();
+        var found = new ArrayList<Torn>();
         for (Found note : notes) {
+            long there = 0;
+            long wrong = 0;
             for (Part part : note.head().parts()) {
-                if (isToBeThere(part.slot(), note.stripe()) && !isInPlace(part)) {
-                    found.add(note.stripe());
-                    break;
+                if (isToBeThere(part.slot(), note.stripe())) {
+                    boolean isUnit = part.blocks() == volume.description().chunkBlocks();
+                    there |= isUnit ? 1L << part.slot() : 0;
+                    wrong |= isInPlace(part) ? 0 : 1L << part.slot();
                 }
             }
+            if (wrong != 0) {
+                found.add(new Torn(note.stripe(), there & ~wrong));
+            }
         }
+        found.sort(Comparator.comparingLong(Torn::stripe));
         torn = List.copyOf(found);
     }
 

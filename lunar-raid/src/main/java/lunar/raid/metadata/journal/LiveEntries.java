@@ -1,6 +1,5 @@
 package lunar.raid.metadata.journal;
 
-import java.util.Arrays;
 import lunar.raid.metadata.journal.JournalFormat.Kind;
 
 /**
@@ -15,16 +14,21 @@ final class LiveEntries {
 
     private final long[] ends = new long[JournalFormat.MAX_ENTRIES];
     private final long[] stripes = new long[JournalFormat.MAX_ENTRIES];
-    private final Kind[] kinds = new Kind[JournalFormat.MAX_ENTRIES];
+    /** Whether data of the same stripe wait until an entry is free. */
+    private final boolean[] barring = new boolean[JournalFormat.MAX_ENTRIES];
     /** The flush after which an entry is free. */
     private final long[] flushes = new long[JournalFormat.MAX_ENTRIES];
-    private int notes;
+    /** Number of entries that are barring. */
+    private int bars;
     private long next;
     private long tail;
     private long tailPosition;
+    /** Entries before this number are of before a loss of writes. */
+    private long lostBefore;
+    /** Losses that are not noted yet. */
+    private int unnoted;
 
     LiveEntries(long position, long sequence) {
-        Arrays.fill(kinds, Kind.PAD);
         next = sequence;
         tail = sequence;
         tailPosition = position;
@@ -47,10 +51,10 @@ final class LiveEntries {
     void add(Kind kind, long stripe, long end) {
         int at = (int) next & MASK;
         ends[at] = end;
-        kinds[at] = kind;
+        barring[at] = kind == Kind.NOTE;
         stripes[at] = stripe;
         flushes[at] = kind == Kind.PAD ? 0 : NOT_WRITTEN;
-        notes += kind == Kind.NOTE ? 1 : 0;
+        bars += barring[at] ? 1 : 0;
         next++;
     }
 
@@ -64,15 +68,39 @@ final class LiveEntries {
         flushes[(int) sequence & MASK] = flush;
     }
 
-    /** Whether there is one that only a flush keeps from being free. */
-    boolean waitsForFlush() {
-        return tail < next && flushes[(int) tail & MASK] != NOT_WRITTEN;
+    /** The writes of an entry have been put back: what it has is not what later data of its stripe build on. */
+    void undone(long sequence) {
+        int at = (int) sequence & MASK;
+        bars += barring[at] ? 0 : 1;
+        barring[at] = true;
     }
 
-    boolean isNoted(long stripe) {
-        for (long number = tail; notes > 0 && number < next; number++) {
+    /** What is in place of all entries so far may be lost; none becomes free until {@link #lossNoted}. */
+    void lost() {
+        lostBefore = next;
+        unnoted++;
+    }
+
+    /** It is stable that the redundancy of the stripes concerned is to be compared. */
+    void lossNoted() {
+        unnoted--;
+    }
+
+    /** Whether entries of before a loss are not free yet: what follows builds on what the members have since. */
+    boolean hasLost() {
+        return tail < lostBefore;
+    }
+
+    /** Whether there is one that only a flush keeps from being free. */
+    boolean waitsForFlush() {
+        return unnoted == 0 && tail < next && flushes[(int) tail & MASK] != NOT_WRITTEN;
+    }
+
+    /** Whether data of a stripe wait until an entry of it is free: a note, or one that was put back. */
+    boolean isBarred(long stripe) {
+        for (long number = tail; bars > 0 && number < next; number++) {
             int at = (int) number & MASK;
-            if (kinds[at] == Kind.NOTE && stripes[at] == stripe) {
+            if (barring[at] && stripes[at] == stripe) {
                 return true;
             }
         }
@@ -81,9 +109,9 @@ final class LiveEntries {
 
     /** All flushes up to this one have ended. */
     void free(long flush) {
-        while (tail < next && flushes[(int) tail & MASK] <= flush) {
+        while (unnoted == 0 && tail < next && flushes[(int) tail & MASK] <= flush) {
             int at = (int) tail & MASK;
-            notes -= kinds[at] == Kind.NOTE ? 1 : 0;
+            bars -= barring[at] ? 1 : 0;
             tailPosition = ends[at];
             tail++;
         }

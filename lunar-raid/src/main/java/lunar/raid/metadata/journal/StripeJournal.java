@@ -24,7 +24,12 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Order.</b> The caller holds the lock of an entry's stripe from {@link #append} until the writes in place are
  * done, and says so by {@link #written}. An entry is freed when its writes are stable, that is, after a flush of all
  * members that began later; then its space in the ring may be used again. Data for a stripe that was noted wait until
- * the note is free, since its checksums would be wrong then.
+ * the note is free, since its checksums would be wrong then. They also wait for an entry whose writes were put back:
+ * replayed beneath theirs it would change what their parity was computed from.
+ *
+ * <p><b>Lost writes.</b> When members have lost what was in place, and the volume goes on, the same is true of all
+ * entries so far: others wait until these are free. They become free only when a resync is noted, since without them a
+ * crash would leave nothing else that restores their stripes.
  *
  * <p><b>Group commit.</b> Entries that come while one write is under way go out together in the next one, which is
  * stable on all copies before any of them is told. Nothing is allocated but for new sizes of a batch.
@@ -225,6 +230,28 @@ public final class StripeJournal {
         advance();
     }
 
+    /** The writes in place of an entry have been put back, as far as that was possible; see {@link #written}. */
+    void undone(JournalEntry entry) {
+        synchronized (this) {
+            live.undone(entry.sequence());
+        }
+        written(entry, false);
+    }
+
+    /** Members have lost what was in place and not flushed; see {@link VolumeJournal#lost}. */
+    synchronized void lost() {
+        live.lost();
+    }
+
+    /** It is stable that the stripes concerned are to be compared. */
+    void lossNoted() {
+        synchronized (this) {
+            live.lossNoted();
+            live.free(flush.ended());
+        }
+        advance();
+    }
+
     /** A flush has ended. */
     void flushed() {
         synchronized (this) {
@@ -363,7 +390,8 @@ public final class StripeJournal {
             long needed = roundedUp(entry.lengthBytes()) + (pad ? atEnd : 0);
             isBlocked = head + needed - kept > ringBytes
                     || live.next() + 2 - keptSequence > JournalFormat.MAX_ENTRIES
-                    || (entry.kind() == Kind.DATA && live.isNoted(entry.stripe()));
+                    || live.hasLost()
+                    || (entry.kind() == Kind.DATA && live.isBarred(entry.stripe()));
             if (isBlocked) {
                 return;
             }

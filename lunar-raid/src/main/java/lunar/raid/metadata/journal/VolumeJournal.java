@@ -127,6 +127,24 @@ public final class VolumeJournal {
         of(entry).written(entry, isStable);
     }
 
+    /**
+     * An entry's writes in place have been put back, as far as that was possible, since members had no space for all of
+     * them. Not stable yet. Until the entry is free, it may be replayed, but not beneath later data of its stripe.
+     */
+    public void undone(JournalEntry entry) { of(entry).undone(entry); }
+
+    /**
+     * Members have lost what was in place and not flushed, and the volume goes on with what they have. Entries so far
+     * must not be replayed beneath later ones, whose parity is computed from that: these wait until those are free.
+     * None becomes free before {@link #lossNoted}, which is to be called once for each call of this.
+     */
+    public void lost() { each(StripeJournal::lost); }
+
+    /** It is stable, whatever becomes of the entries, that the stripes concerned are to be compared. */
+    public void lossNoted() {
+        each(StripeJournal::lossNoted);
+    }
+
     /** A flush of all members begins that is not the journal's: gives what {@link #afterFlush} wants to know. */
     public long beforeFlush() {
         return flush.begin();

@@ -46,6 +46,11 @@ public final class ThisProcess {
 
     static void ends(UUID token) { TOKENS.remove(token); }
 
+    /** Whether this process runs a volume under a token. */
+    public static boolean runs(UUID token) {
+        return TOKENS.contains(token);
+    }
+
     private static OwnerRecord.ProcessId look() {
         long pid = ProcessHandle.current().pid();
         UUID boot = read(BOOT).map(ThisProcess::uuid).orElse(NIL);

@@ -7,12 +7,15 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
 import java.util.zip.CRC32C;
 import lunar.block.BlockDevice;
 import lunar.block.BlockRequest;
+import lunar.block.BlockRequest.Operation;
 import lunar.block.DeviceGoneException;
+import lunar.block.LostWritesException;
 import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.metadata.QueuedDevice;
@@ -240,6 +243,151 @@ class ChecksummedMemberTest {
         assertThat(ends(new BlockRequest().asFlush(), false))
                 .isInstanceOf(DeviceGoneException.class);
         assertThat(reads(0, 10, true)).isInstanceOf(DeviceGoneException.class);
+    }
+
+    private void requireLoss() {
+        assertThat(ends(new BlockRequest().asFlush(), false)).as("seed %d", seed)
+                .isInstanceOf(LostWritesException.class);
+    }
+
+    @Test
+    void shouldWriteAPageAgainThatWasLostWithTheCache() throws StorageException {
+        write(0, content(10, 1));
+        flush();
+        disk.loseAtFlush(SUMS_AT / BLOCK, DATA_AT / BLOCK);
+        write(0, content(10, 2));
+        requireLoss();
+        write(0, content(10, 2));
+        flush();
+        member = over(3 * PER_PAGE, false);
+        requireRight(0, 10);
+        damage(4);
+        requireWrong(0, 10);
+    }
+
+    @Test
+    void shouldKnowNothingOfWhatWasLostWithTheCache() throws StorageException {
+        write(0, content(20, 1));
+        flush();
+        disk.loseAtFlush(DATA_AT / BLOCK, Long.MAX_VALUE);
+        write(0, content(10, 2));
+        requireLoss();
+        requireRight(0, 20);
+        flush();
+        member = over(3 * PER_PAGE, false);
+        requireRight(0, 20);
+        damage(15);
+        requireWrong(10, 10);
+    }
+
+    /** It may have been done before, or after. */
+    @Test
+    void shouldKnowNothingOfAWriteThatWasUnderWayWhenTheCacheWasLost() throws StorageException {
+        write(0, content(10, 1));
+        flush();
+        var ends = new ArrayList<@Nullable StorageException>();
+        member.submit(new BlockRequest().asWrite(DATA_AT / BLOCK, 10,
+                MemorySegment.ofArray(content(10, 2)), false)
+                .onCompletion((_, why) -> ends.add(why)));
+        member.submit(new BlockRequest().asFlush().onCompletion((_, why) -> ends.add(why)));
+        disk.loseAtFlush(0, 0);
+        disk.step(new Random() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public int nextInt(int bound) { return bound - 1; }
+        });
+        assertThat(ends).singleElement().isInstanceOf(LostWritesException.class);
+        settle();
+        assertThat(ends).hasSize(2).endsWith((StorageException) null);
+        damage(3);
+        requireRight(0, 10);
+    }
+
+    /** With more pages than there is room for, and no flush by the member's user. */
+    @Test
+    void shouldLetNoPageGoBeforeItIsStable() throws StorageException {
+        int pages = 90;
+        member = open(pages * PER_PAGE, false);
+        for (int page = 0; page < pages; page++) {
+            write(page * PER_PAGE, content(1, 1));
+        }
+        flush();
+        disk.loseAtFlush(SUMS_AT / BLOCK, DATA_AT / BLOCK);
+        for (int page = 0; page < pages; page++) {
+            write(page * PER_PAGE, content(1, 2));
+            assertThat(member.cachedPages()).as("seed %d", seed).isLessThanOrEqualTo(CAPACITY);
+        }
+        // The loss may have been met before, when there was no room.
+        StorageException _ = ends(new BlockRequest().asFlush(), false);
+        flush();
+        member = over(pages * PER_PAGE, false);
+        for (int page = 0; page < pages; page++) {
+            requireRight(page * PER_PAGE, 1);
+        }
+        damage((pages - 1) * PER_PAGE);
+        requireWrong((pages - 1) * PER_PAGE, 1);
+    }
+
+    /** Writes and flushes at once, over more pages than there is room for, and parts of the cache are lost at times. */
+    @Test
+    void shouldContradictNothingThatTheMemberHasAfterLosses() throws StorageException {
+        int blocks = 75 * PER_PAGE;
+        member = open(blocks, false);
+        int end = (DATA_AT + blocks * BLOCK) / BLOCK;
+        var written = new BitSet();
+        for (int round = 0; round < 60; round++) {
+            if (random.nextInt(2) == 0) {
+                int from = SUMS_AT / BLOCK + random.nextInt(end - SUMS_AT / BLOCK);
+                disk.loseAtFlush(random.nextBoolean() ? 0 : from, random.nextInt(from, end + 1));
+            }
+            int count = 1 + random.nextInt(60);
+            int place = blocks / count;
+            for (int i = 0; i < count; i++) {
+                int block = i * place + random.nextInt(place - 30);
+                int length = 1 + random.nextInt(30);
+                written.set(block, block + length);
+                submit(new BlockRequest().asWrite(DATA_AT / BLOCK + block, length,
+                        MemorySegment.ofArray(content(length, random.nextLong())), false));
+                if (random.nextInt(20) == 0) {
+                    submit(new BlockRequest().asFlush());
+                }
+            }
+            settle();
+            assertThat(member.cachedPages()).as("seed %d", seed).isLessThanOrEqualTo(CAPACITY);
+            StorageException _ = ends(new BlockRequest().asFlush(), false);
+            if (random.nextInt(4) == 0) {
+                flush();
+                member = over(blocks, false);
+            }
+            requireRight(written);
+        }
+        flush();
+        flush();
+        member = over(blocks, false);
+        requireRight(written);
+        for (int block = written.nextSetBit(0); block >= 0; block = written
+                .nextSetBit(block + 500)) {
+            damage(block);
+            requireWrong(block, 1);
+        }
+    }
+
+    /** A write that meets a loss is sent again, as a volume does. */
+    private void submit(BlockRequest request) {
+        member.submit(request.onCompletion((ended, why) -> {
+            if (why instanceof LostWritesException && ended.operation() == Operation.WRITE) {
+                submit(new BlockRequest().asCopyOf(ended));
+            }
+        }));
+    }
+
+    private void requireRight(BitSet blocks) {
+        for (int from = blocks.nextSetBit(0); from >= 0;) {
+            int length = Math.min(256, blocks.nextClearBit(from) - from);
+            requireRight(from, length);
+            from = blocks.nextSetBit(from + length);
+        }
     }
 
     /** All requests in flight at once, over more pages than there is room for. */

@@ -186,7 +186,7 @@ class StripeJournalCrashTest {
         }
         JournalReplay replay = JournalReplay.of(volume, members, inSync, members, inSync,
                 JournalReplay.ANY);
-        torn = replay.torn();
+        torn = replay.torn().stream().map(JournalReplay.Torn::stripe).toList();
         replayed += replay.replayed();
         if (!andBegin && !torn.isEmpty()) {
             return;

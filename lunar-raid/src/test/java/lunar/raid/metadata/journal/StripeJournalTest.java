@@ -22,6 +22,7 @@ import lunar.block.StorageException;
 import lunar.block.spi.RequestValidation;
 import lunar.raid.layout.Level;
 import lunar.raid.metadata.Volumes;
+import lunar.raid.metadata.journal.JournalReplay.Torn;
 import lunar.raid.metadata.page.MemberSet;
 import lunar.raid.metadata.record.Consistency;
 import lunar.raid.metadata.record.VolumeRecord;
@@ -223,10 +224,10 @@ class StripeJournalTest {
         journal.append(entry().asNote(9).addZeroes(0, 72, 8).addZeroes(1, 72, 8));
         endAll();
         JournalReplay replay = reopened();
-        assertThat(replay.torn()).containsExactly(1L, 2L);
+        assertThat(replay.torn()).containsExactly(new Torn(1, 0b011), new Torn(2, 0));
         assertThat(replay.replayed()).isZero();
         assertThat(JournalReplay.of(VOLUME, members, 0b11, members, 0b11, JournalReplay.ANY).torn())
-                .as("those that are there have all of it").containsExactly(2L);
+                .as("those that are there have all of it").containsExactly(new Torn(2, 0));
     }
 
     @Test

@@ -14,6 +14,7 @@ import lunar.block.MediumException;
 import lunar.block.StorageException;
 import lunar.raid.layout.Level;
 import lunar.raid.metadata.Volumes;
+import lunar.raid.metadata.journal.JournalReplay.Torn;
 import lunar.raid.metadata.page.MemberSet;
 import lunar.raid.metadata.record.Consistency;
 import lunar.raid.metadata.record.MetadataLayout;
@@ -154,7 +155,7 @@ class VolumeJournalTest {
                 });
         assertThat(done).containsExactly("asked", "asked", "asked", "asked",
                 "marked [0, 1, 2, 3]");
-        assertThat(replay.torn()).containsExactly(6L);
+        assertThat(replay.torn()).extracting(Torn::stripe).containsExactly(6L);
         assertThat(replay.replayed()).isEqualTo(4);
     }
 
