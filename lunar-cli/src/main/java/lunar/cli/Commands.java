@@ -31,35 +31,35 @@ import picocli.CommandLine;
  * reflection on the options of all of them takes a large part of the start of a server.
  */
 final class Commands {
-    /** In the order of the help. */
-    private static final Map<String, Function<Console, CommandLine>> BY_NAME = byName();
+    /** In the order of the help; each makes a command, or a line of one with subcommands. */
+    private static final Map<String, Function<Console, Object>> BY_NAME = byName();
 
     private Commands() {}
 
-    private static Map<String, Function<Console, CommandLine>> byName() {
-        var all = new LinkedHashMap<String, Function<Console, CommandLine>>();
-        all.put("serve", console -> new CommandLine(new ServeCommand(console)));
-        all.put("discover", console -> new CommandLine(new DiscoverCommand(console)));
-        all.put("info", console -> new CommandLine(new InfoCommand(console)));
-        all.put("copy", console -> new CommandLine(new CopyCommand(console)));
-        all.put("bench", console -> new CommandLine(new BenchCommand(console)));
-        all.put("browse", console -> new CommandLine(new BrowseCommand(console)));
+    private static Map<String, Function<Console, Object>> byName() {
+        var all = new LinkedHashMap<String, Function<Console, Object>>();
+        all.put("serve", ServeCommand::new);
+        all.put("discover", DiscoverCommand::new);
+        all.put("info", InfoCommand::new);
+        all.put("copy", CopyCommand::new);
+        all.put("bench", BenchCommand::new);
+        all.put("browse", BrowseCommand::new);
         all.put("raid", RaidCommand::line);
         all.put("osd", OsdCommand::line);
         all.put("rdma", RdmaCommand::line);
-        all.put("status", console -> new CommandLine(new StatusCommand(console)));
-        all.put("sessions", console -> new CommandLine(new SessionsCommand(console)));
-        all.put("luns", console -> new CommandLine(new LunsCommand(console)));
-        all.put("top", console -> new CommandLine(new TopCommand(console)));
-        all.put("logout", console -> new CommandLine(new LogoutCommand(console)));
+        all.put("status", StatusCommand::new);
+        all.put("sessions", SessionsCommand::new);
+        all.put("luns", LunsCommand::new);
+        all.put("top", TopCommand::new);
+        all.put("logout", LogoutCommand::new);
         all.put("lun", LunCommand::line);
-        all.put("drain", console -> new CommandLine(new DrainCommand(console)));
-        all.put("reload", console -> new CommandLine(new ReloadCommand(console)));
+        all.put("drain", DrainCommand::new);
+        all.put("reload", ReloadCommand::new);
         all.put("config", ConfigCommand::line);
         all.put("key", KeyCommand::line);
-        all.put("accept-loss", console -> new CommandLine(new AcceptLossCommand(console)));
-        all.put("demo", console -> new CommandLine(new DemoCommand(console)));
-        all.put("warm-up", console -> new CommandLine(new WarmUpCommand(console)));
+        all.put("accept-loss", AcceptLossCommand::new);
+        all.put("demo", DemoCommand::new);
+        all.put("warm-up", WarmUpCommand::new);
         return all;
     }
 

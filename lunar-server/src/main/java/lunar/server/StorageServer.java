@@ -451,8 +451,8 @@ public final class StorageServer implements AutoCloseable {
 
     /**
      * Stops the server. Hosts have two seconds to log out; then all devices are flushed and closed, concurrently. A
-     * device that is not flushed within 40 s is closed nevertheless, and one that is not closed within two minutes is
-     * left to its thread. Blocks. A second call has no effect.
+     * device that is not flushed within 40 s is closed nevertheless, and one that is not closed within four minutes
+     * is left to its thread. Blocks. A second call has no effect.
      *
      * @throws StorageException if a device could not be flushed or closed in time, also one that was removed while the
      *         server ran; the first such failure, with the others suppressed

@@ -171,7 +171,7 @@ public final class Api {
             unknownSession(answer);
             return;
         }
-        Audit.of(request).changed("logout of session " + session.get().tsih() + " of "
+        Audit.of(request).log("logout of session " + session.get().tsih() + " of "
                 + SessionReport.tree(session.get()).get(SessionReport.INITIATOR));
         boolean hasEnded = end.get().thenApply(_ -> true).completeOnTimeout(false,
                 LOGOUT.plus(LOGOUT_EXTRA).toMillis(), TimeUnit.MILLISECONDS).join();
@@ -202,7 +202,7 @@ public final class Api {
         ServerOperation.answer(answer, "reload", () -> {
             List<String> changes = subject.reload(discards);
             if (discards) {
-                audit.changed("temporary changes of LUNs were discarded");
+                audit.log("temporary changes of LUNs were discarded");
             }
             return Map.of("changes", changes);
         });

@@ -22,17 +22,8 @@ final class Audit {
                 : "over the Unix socket");
     }
 
-    /** @param what the change, printable and without secrets */
-    void changed(String what) {
-        log(what);
-    }
-
-    /** @param what the change that was not made and why, printable and without secrets */
-    void refused(String what) {
-        log(what);
-    }
-
-    private void log(String what) {
+    /** @param what the change, or that it was not made and why; printable and without secrets */
+    void log(String what) {
         LOG.log(System.Logger.Level.INFO, "admin: {0}; requested {1}", what, origin);
     }
 }

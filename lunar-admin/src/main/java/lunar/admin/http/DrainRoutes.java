@@ -65,7 +65,7 @@ final class DrainRoutes {
             ServerOperation.unknown(answer, String.valueOf(e.getMessage()));
             return;
         }
-        Audit.of(request).changed("drain of " + name(target) + " started: " + ends.size()
+        Audit.of(request).log("drain of " + name(target) + " started: " + ends.size()
                 + " sessions have " + within.toSeconds() + " s to log out");
         try {
             await(ends, within.plus(EXTRA));
@@ -111,7 +111,7 @@ final class DrainRoutes {
             ServerOperation.unknown(answer, String.valueOf(e.getMessage()));
             return;
         }
-        Audit.of(request).changed("drain of " + name(target) + " ended");
+        Audit.of(request).log("drain of " + name(target) + " ended");
         JsonResponses.json(answer, tree(target, false));
     }
 

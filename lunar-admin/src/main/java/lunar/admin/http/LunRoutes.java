@@ -99,10 +99,10 @@ final class LunRoutes {
         try {
             done = subject.change(wanted);
         } catch (RefusedException e) {
-            audit.refused(refusal(wanted, e));
+            audit.log(refusal(wanted, e));
             throw e;
         }
-        audit.changed("LUN " + done.lun() + " of " + PeerText.printable(done.target()) + " was "
+        audit.log("LUN " + done.lun() + " of " + PeerText.printable(done.target()) + " was "
                 + what);
         return done.tree();
     }

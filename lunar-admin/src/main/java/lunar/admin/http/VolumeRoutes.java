@@ -138,7 +138,7 @@ final class VolumeRoutes {
             throw e;
         } finally {
             free.release();
-            audit.changed(volume + ": " + change.request() + ": " + outcome);
+            audit.log(volume + ": " + change.request() + ": " + outcome);
         }
     }
 

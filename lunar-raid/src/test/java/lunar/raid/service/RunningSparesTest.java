@@ -24,6 +24,15 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Spares that are on the superblocks, come and go, and members that a person takes out and back. */
 class RunningSparesTest extends RunningFixture {
+    /** Stops and starts the volume, which is clean then, and checks its data. */
+    private void reopenClean() throws Exception {
+        volume.close();
+        open();
+        assertThat(events.await(VolumeEvent.Started.class).health())
+                .isEqualTo(VolumeHealth.CLEAN);
+        check();
+    }
+
     private void create(Level level, int members, List<String> spares) throws Exception {
         for (String uri : spares) {
             shelf.add(uri, MEMBER_BYTES);
@@ -239,11 +248,7 @@ class RunningSparesTest extends RunningFixture {
         assertThat(events.await(VolumeEvent.MemberReplaced.class).uri()).isEqualTo("spare:0");
         events.awaitThrough(ScanKind.REBUILD);
         awaitHealth(VolumeHealth.CLEAN);
-        volume.close();
-        open();
-        assertThat(events.await(VolumeEvent.Started.class).health())
-                .isEqualTo(VolumeHealth.CLEAN);
-        check();
+        reopenClean();
     }
 
     /** Both change the superblocks. */
@@ -315,11 +320,7 @@ class RunningSparesTest extends RunningFixture {
         assertThat(spares()).containsExactly("spare:0");
         check();
         scrub();
-        volume.close();
-        open();
-        assertThat(events.await(VolumeEvent.Started.class).health())
-                .isEqualTo(VolumeHealth.CLEAN);
-        check();
+        reopenClean();
     }
 
     @Test
